@@ -1,10 +1,10 @@
-//! The time that a check of a token takes, and the memory of what is revoked.
+//! Measures the time of a token check and the memory of revocations.
 //!
 //! ```text
 //! cargo run --release -p stockade-auth --example revocations
 //! ```
 //!
-//! Nothing is asserted, because a loaded machine would fail it: read the table.
+//! It asserts nothing, because results vary with the load. Read the table.
 
 use std::error::Error;
 use std::future::Future;
@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Memory does not wait.
+/// The in-memory store never waits.
 fn now<T>(future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
     loop {
@@ -63,7 +63,7 @@ fn now<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// Returns the memory of this process in megabytes, where the system says so.
+/// Returns the memory of this process in megabytes, if the system reports it.
 fn memory_mb() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

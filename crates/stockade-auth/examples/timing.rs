@@ -1,15 +1,15 @@
-//! Does it take longer to refuse a token or a password whose last byte is wrong
-//! than one whose first byte is?
+//! Compares the time to reject tokens and passwords with a wrong first byte and
+//! with a wrong last byte.
 //!
 //! ```text
 //! cargo run --release -p stockade-auth --example timing
 //! ```
 //!
-//! Each round measures both kinds in turns, in random order; what is compared
-//! are the medians, and the noise is how far two halves of the same kind are
-//! apart. Nothing is asserted, because a loaded machine would fail it: read the
-//! table. A comparison that ends at the first wrong byte would show some 10 ns
-//! for 32 bytes that are equal up to the last.
+//! Each round measures both kinds alternately, in random order. The table
+//! compares the medians; the noise is the difference between two halves of the
+//! same kind. It asserts nothing, because results vary with the load. A
+//! comparison that stops at the first wrong byte would differ by some 10 ns if
+//! 32 bytes are equal except for the last.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -28,7 +28,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let secret = Secret::new([7; 32])?;
     let token = generate_jwt(std::collections::BTreeMap::from([("sub", "7")]), "1h", &secret)?;
     let signature = token.rfind('.').map_or(0, |dot| dot + 1);
-    // The last character has unused bits: the one before it is wholly signature.
+    // The last character has unused bits; the one before belongs entirely to
+    // the signature.
     let (early, late) = (flip(&token, signature), flip(&token, token.len() - 2));
     let refused = |token: &str| verify_token(token, &secret).is_none();
     report(&mut out, "signature", 20_000, &early, &late, &refused)?;
@@ -91,12 +92,12 @@ fn median(times: &[u128]) -> u128 {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// The same base64url with one character changed.
+/// Returns the base64url text with one character changed.
 fn flip(text: &str, at: usize) -> String {
     replace(text, at, if text[at..].starts_with('A') { "B" } else { "A" })
 }
 
-/// The same hex with one character changed.
+/// Returns the hex text with one character changed.
 fn flip_hex(text: &str, at: usize) -> String {
     replace(text, at, if text[at..].starts_with('0') { "1" } else { "0" })
 }

@@ -1,4 +1,4 @@
-//! [`ApiKey`] and [`ApiKeyHash`]: keys of programs, hashed at rest.
+//! [`ApiKey`] and [`ApiKeyHash`]: API keys that are stored as hashes.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -12,11 +12,10 @@ use subtle::ConstantTimeEq;
 use crate::random::array;
 use crate::{RandomError, base64url};
 
-/// A new API key, to be shown to its owner once. An application stores its
-/// [`hash`](Self::hash).
+/// A new API key, which its owner sees once. Store its [`hash`](Self::hash).
 ///
-/// A key has 256 random bits and cannot be guessed. So one round of SHA-256 is
-/// enough, and the hash needs no salt.
+/// A key has 256 random bits and cannot be guessed, so one round of SHA-256
+/// without a salt is sufficient.
 ///
 /// ```
 /// use stockade_auth::{ApiKey, ApiKeyHash};
@@ -33,32 +32,31 @@ use crate::{RandomError, base64url};
 /// ```
 ///
 /// # Beyond the spec
-/// The specification has no API keys.
+/// API keys are not in the specification.
 #[derive(Clone)]
 pub struct ApiKey {
     text: String,
 }
 
-/// The SHA-256 of an API key, for storage. Its text is 64 lower-case hex
-/// characters, the same for the same key, so that it can be looked up in a
-/// table.
+/// The SHA-256 of an API key, for storage. The text form is 64 lowercase hex
+/// characters. It is deterministic, so you can look it up in a table.
 ///
-/// Equality is checked in constant time. Their order, and so a search in a map,
-/// is not, which may reveal something of the hash but not of the key.
+/// Equality is checked in constant time. Ordering, and therefore a map lookup,
+/// is not; its timing may reveal parts of the hash but not of the key.
 #[derive(Clone, Copy, Debug)]
 pub struct ApiKeyHash {
     digest: [u8; 32],
 }
 
 impl ApiKey {
-    /// Makes a random key: `prefix`, `_` and 43 characters of base64url.
+    /// Creates a random key: `prefix`, `_` and 43 characters of base64url.
     ///
-    /// The prefix tells people and scanners for leaked secrets whose key it is.
-    /// Without a prefix there is no `_`. It has 0 to 32 characters, each an
-    /// ASCII letter or digit, `_` or `-`, so that a key fits into a header.
+    /// The prefix helps people and secret scanners to identify the key. An
+    /// empty prefix adds no `_`. A prefix has 0 to 32 characters: ASCII
+    /// letters, digits, `_` and `-`, which are valid in a header.
     ///
     /// # Errors
-    /// Fails for any other prefix, and when the operating system gives no
+    /// Fails for any other prefix, and if the operating system provides no
     /// randomness.
     pub fn generate(prefix: &str) -> Result<Self, ApiKeyError> {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
@@ -70,7 +68,7 @@ impl ApiKey {
         Ok(Self { text: format!("{prefix}{separator}{random}") })
     }
 
-    /// Returns the key itself, for its owner alone.
+    /// Returns the key itself. Show it only to its owner.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.text
@@ -90,12 +88,12 @@ impl fmt::Debug for ApiKey {
 }
 
 impl ApiKeyHash {
-    /// Makes the hash of a key that a client sent.
+    /// Hashes a key that a client sent.
     #[must_use]
     pub fn of(key: &str) -> Self {
         let mut bytes = [0; 32];
         let digest = digest::digest(&digest::SHA256, key.as_bytes());
-        // SHA-256 has as many bytes as the array.
+        // A SHA-256 digest has exactly the length of the array.
         bytes.copy_from_slice(digest.as_ref());
         Self { digest: bytes }
     }
@@ -122,7 +120,7 @@ impl Hash for ApiKeyHash {
     }
 }
 
-/// Compares the bytes, in the order of the texts; not in constant time.
+/// Compares the bytes in the order of the text form, not in constant time.
 impl Ord for ApiKeyHash {
     fn cmp(&self, other: &Self) -> Ordering {
         self.digest.cmp(&other.digest)
@@ -141,7 +139,7 @@ impl fmt::Display for ApiKeyHash {
     }
 }
 
-/// Reads the 64 hex characters, in either case.
+/// Parses the 64 hex characters, in either case.
 impl FromStr for ApiKeyHash {
     type Err = ApiKeyHashError;
 
@@ -152,13 +150,13 @@ impl FromStr for ApiKeyHash {
     }
 }
 
-/// The error of making an API key. As an [`ApiError`] it is a 500.
+/// An error while creating an API key. As an [`ApiError`] it is a 500.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ApiKeyError {
     /// The prefix is not 0 to 32 ASCII letters, digits, `_` and `-`.
     Prefix,
-    /// The operating system gave no random bytes.
+    /// The operating system provided no random bytes.
     Random(RandomError),
 }
 
@@ -187,7 +185,7 @@ impl From<ApiKeyError> for ApiError {
     }
 }
 
-/// The error for a stored text that is no hash of an API key.
+/// The error for a stored text that is not an API key hash.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ApiKeyHashError(());
 
@@ -199,7 +197,7 @@ impl fmt::Display for ApiKeyHashError {
 
 impl std::error::Error for ApiKeyHashError {}
 
-/// The longest prefix, in bytes, which are characters here.
+/// The maximum length of a prefix, in bytes (all characters are ASCII).
 const MAX_PREFIX_LENGTH: usize = 32;
 
 #[cfg(test)]

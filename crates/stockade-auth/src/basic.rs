@@ -1,4 +1,4 @@
-//! [`BasicCredentials`]: user and password in an `Authorization` header.
+//! [`BasicCredentials`]: the user and password of an `Authorization` header.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use subtle::ConstantTimeEq;
 
-/// User and password as `Basic <base64 of user:password>`. RFC 7617.
+/// The user and password of `Basic <base64 of user:password>`. RFC 7617.
 ///
 /// ```
 /// use stockade_auth::BasicCredentials;
@@ -22,14 +22,14 @@ use subtle::ConstantTimeEq;
 /// The specification only has bearer tokens.
 #[derive(Clone)]
 pub struct BasicCredentials {
-    /// User, colon and password.
+    /// The user, a colon and the password.
     text: String,
-    /// Byte offset of the colon.
+    /// The byte offset of the colon.
     colon: usize,
 }
 
 impl BasicCredentials {
-    /// Reads the whole value of an `Authorization` header.
+    /// Parses the value of an `Authorization` header.
     ///
     /// Returns `None` for another scheme (in any case), base64 that is not
     /// canonical and padded, text that is not UTF-8, control characters, a
@@ -52,20 +52,20 @@ impl BasicCredentials {
         Some(Self { text, colon })
     }
 
-    /// Returns the user, which has no colon and may be empty.
+    /// Returns the user, which contains no colon and may be empty.
     #[must_use]
     pub fn user(&self) -> &str {
         &self.text[..self.colon]
     }
 
-    /// Returns the password, which may have colons and may be empty.
+    /// Returns the password, which may contain colons and may be empty.
     #[must_use]
     pub fn password(&self) -> &str {
         &self.text[self.colon + 1..]
     }
 
-    /// Returns true if user and password are these. The time depends on the
-    /// lengths only.
+    /// Returns true if the user and the password match. The time depends only
+    /// on the lengths.
     ///
     /// For users with a stored hash, use
     /// [`verify_password`](crate::verify_password) instead.
@@ -101,7 +101,7 @@ mod tests {
                 assert!(!sent.matches(user, "other") && !sent.matches("other", password));
             }
         }
-        // RFC 7617, section 2 and 2.1.
+        // RFC 7617, sections 2 and 2.1.
         check("Aladdin:open sesame", "Aladdin", "open sesame");
         check("test:123£", "test", "123£");
         check(":", "", "");

@@ -1,5 +1,5 @@
-//! Authentication by tokens, passwords, API keys and signed session ids, usable
-//! alone: no HTTP, no runtime.
+//! Authentication by tokens, passwords, API keys and signed session ids. Does
+//! not depend on HTTP or an async runtime.
 //!
 //! ```
 //! use serde_json::json;
@@ -16,56 +16,58 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What there is
+//! # Overview
 //!
-//! | To | Take |
+//! | Task | API |
 //! |---|---|
-//! | make and check tokens (HS256) | [`Secret`], [`generate_jwt`], [`verify_token`] |
+//! | create and verify tokens (HS256) | [`Secret`], [`generate_jwt`], [`verify_token`] |
 //! | use HS384 or HS512 | [`TokenIssuer::algorithm`], [`TokenVerifier::algorithms`] |
 //! | read the token in `Authorization` | [`bearer_token`] |
-//! | change a secret | [`KeyRing`] |
-//! | ask for issuer, audience, leeway; learn the reason | [`TokenVerifier`] |
-//! | refuse tokens before they expire | [`Revocations`] |
+//! | rotate a secret | [`KeyRing`] |
+//! | require an issuer or audience, allow a leeway, get the reason | [`TokenVerifier`] |
+//! | reject tokens before they expire | [`Revocations`] |
 //! | accept tokens of another issuer (feature `jwks`) | `JwkSet`, `JwkSource` |
-//! | make a random text | [`generate_token`] |
+//! | generate a random text | [`generate_token`] |
 //! | store passwords (PBKDF2, or Argon2id with feature `argon2`) | [`PasswordHasher`] |
 //! | choose their cost | [`PasswordCost`], [`hash_password_with`], [`needs_rehash`] |
-//! | store them as the specification says, at a cost of the past | [`hash_password`], [`verify_password`] |
-//! | hand out API keys | [`ApiKey`], [`ApiKeyHash`] |
-//! | sign the id of a session | [`SessionId`], [`SessionKeys`] |
+//! | store them in the format of the specification, at a cost that is outdated | [`hash_password`], [`verify_password`] |
+//! | issue API keys | [`ApiKey`], [`ApiKeyHash`] |
+//! | sign session ids | [`SessionId`], [`SessionKeys`] |
 //! | read `Authorization: Basic` | [`BasicCredentials`] |
 //!
-//! # Promises
+//! # Guarantees
 //!
 //! Secrets, keys and passwords are never printed. Signatures and hashes are
 //! compared in constant time. No input makes this crate panic. A [`Secret`]
-//! uses HMAC only (HS256 by default), and a JWK set uses asymmetric algorithms only.
+//! uses only HMAC (HS256 by default), and a JWK set uses only asymmetric
+//! algorithms.
 //!
 //! # Beyond the specification
 //!
-//! Where it is silent or leaves a choice:
+//! The crate makes these choices if the specification is silent or leaves a
+//! choice:
 //!
-//! - A time in a token is a number from 0 to 2^53 - 1, of which the whole part
-//!   counts. Any other value, null too, makes the token malformed.
-//!   `generate_jwt` refuses such an `nbf` too, and nesting that `verify_token`
-//!   would not read.
-//! - `TokenIssuer` adds the private claim `iat_ms`, the time of issue in milliseconds, by
-//!   which `Revocations::revoke_before` distinguishes tokens of one second. It counts only
-//!   within the second of `iat`. `generate_jwt` adds `iat` and `exp` only.
-//! - The `kid` of a token is ignored where secrets verify: every secret of a
-//!   ring is tried.
-//! - A `JwkSource` never fetches while it verifies, so that no request waits
-//!   for another server, and forged tokens cause no fetches. It reports that it
-//!   needs a refresh, and the program fetches.
-//! - A revoked token without `jti` is known by its payload, so that another
-//!   signature of the same claims is revoked with it.
-//! - Of Wycheproof's 40 cases for HS256, 36 agree. Cases 367 and 370 are the
-//!   same text as the valid 357, and 372 and 373 expect a foreign character in
-//!   base64url to be skipped.
+//! - A time in a token is a number from 0 to 2^53 - 1; fractions are ignored.
+//!   Any other value, including null, makes the token malformed. `generate_jwt`
+//!   also rejects such an `nbf`, and nesting that `verify_token` would not
+//!   read.
+//! - `TokenIssuer` adds the private claim `iat_ms`, the time of issue in
+//!   milliseconds. `Revocations::revoke_before` uses it to distinguish tokens
+//!   issued in the same second. The claim counts only within the second of
+//!   `iat`. `generate_jwt` adds only `iat` and `exp`.
+//! - Secrets ignore the `kid` of a token: every secret of a ring is tried.
+//! - A `JwkSource` never fetches during verification. No request waits for
+//!   another server, and forged tokens cause no fetches. The source reports
+//!   that it needs a refresh, and the program fetches.
+//! - A revoked token without `jti` is identified by its payload, so the
+//!   revocation covers other signatures of the same claims.
+//! - 36 of Wycheproof's 40 cases for HS256 agree. Cases 367 and 370 are the
+//!   same text as the valid case 357. Cases 372 and 373 expect a foreign
+//!   character in base64url to be skipped.
 //!
 //! Spec: Authentication.
 
-// Where things are:
+// Modules:
 // - `secret`: `Secret`, `KeyRing`; `random`: `generate_token`.
 // - `token`: issuing and verifying tokens; `verify` in it is the hot path.
 // - `jwks`: public keys of other issuers.
@@ -105,7 +107,7 @@ pub use token::{
     verify_token, verify_token_as,
 };
 
-/// The target of this crate's log lines.
+/// The log target of this crate.
 const LOG_TARGET: &str = "stockade::auth";
 
 #[doc(hidden)]
@@ -113,7 +115,7 @@ pub mod revocations_internals {
     pub use super::revocations::KEPT_SECONDS;
 }
 
-/// The examples of the package's own README.
+/// The examples of the crate's README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -7,7 +7,8 @@ use std::panic::Location;
 
 use stockade_errors::{ApiError, ConfigError, ConfigIssue};
 
-/// Returns a random text of `2 * bytes` lower-case hex characters; not a JWT.
+/// Returns a random text of `2 * bytes` lowercase hex characters. It is not a
+/// JWT.
 ///
 /// The specification's default is [`DEFAULT_TOKEN_BYTES`].
 ///
@@ -20,8 +21,8 @@ use stockade_errors::{ApiError, ConfigError, ConfigIssue};
 /// ```
 ///
 /// # Errors
-/// When `bytes` is 0 or above [`MAX_TOKEN_BYTES`], and when the operating
-/// system gives no randomness.
+/// Fails if `bytes` is 0 or above [`MAX_TOKEN_BYTES`], and if the operating
+/// system provides no randomness.
 ///
 /// Spec: Authentication › Token functions.
 #[doc(alias = "generateToken")]
@@ -40,16 +41,16 @@ pub fn generate_token(bytes: usize) -> Result<String, ConfigError> {
     Ok(hex::encode(random))
 }
 
-/// The number of bytes that the specification gives a token by default: 32.
+/// The specification's default number of bytes for a token: 32.
 pub const DEFAULT_TOKEN_BYTES: usize = 32;
 
-/// The largest number of bytes for [`generate_token`]: 1 MiB (1,048,576).
+/// The maximum number of bytes for [`generate_token`]: 1 MiB (1,048,576).
 pub const MAX_TOKEN_BYTES: usize = 1_048_576;
 
-/// The operating system gave no random bytes.
+/// The operating system provided no random bytes.
 ///
-/// Systems that Rust supports have random bytes after start-up. A program can
-/// only give up its current work.
+/// The systems that Rust supports have random bytes after startup. A program
+/// can only abort its current work.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RandomError(());
 
@@ -67,7 +68,7 @@ impl From<RandomError> for ApiError {
     }
 }
 
-/// Fills `bytes` with random ones.
+/// Fills `bytes` with random bytes.
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), RandomError> {
     getrandom::fill(bytes).map_err(|_| RandomError(()))
 }

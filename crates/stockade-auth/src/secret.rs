@@ -12,12 +12,12 @@ use stockade_errors::{ConfigError, ConfigIssue};
 use crate::base64url;
 use crate::token::{HmacHash, TokenAlgorithm};
 
-/// A secret for HMAC, with its keys prepared once.
+/// A secret for HMAC, with precomputed keys.
 ///
-/// A secret is never empty, is cheap to clone, and is never printed. It signs and verifies
-/// HS256 unless a [`TokenIssuer`](crate::TokenIssuer) or
-/// [`TokenVerifier`](crate::TokenVerifier) names HS384 (at least 48 bytes) or HS512 (at
-/// least 64 bytes).
+/// A secret is never empty, is cheap to clone, and is never printed. It signs
+/// and verifies HS256 unless a [`TokenIssuer`](crate::TokenIssuer) or
+/// [`TokenVerifier`](crate::TokenVerifier) selects HS384 (at least 48 bytes) or
+/// HS512 (at least 64 bytes).
 ///
 /// ```
 /// use stockade_auth::Secret;
@@ -35,11 +35,11 @@ pub struct Secret {
 struct Inner {
     keys: HmacKeys,
     kid: Option<String>,
-    /// The header of the tokens that this secret signs, as base64url.
+    /// The base64url header of the tokens that this secret signs.
     header: String,
 }
 
-/// The keys of a secret, one for each hash for which it is long enough.
+/// The keys of a secret, one for each hash that it is long enough for.
 #[derive(Clone)]
 struct HmacKeys {
     sha256: hmac::Key,
@@ -70,8 +70,8 @@ impl HmacKeys {
 
 /// A ring of one or more secrets: the first signs, all of them verify.
 ///
-/// To change a secret, put the new one in front and keep the old one until the
-/// last token that it signed has expired.
+/// To rotate a secret, put the new one first. Keep the old one until the last
+/// token that it signed has expired.
 ///
 /// ```
 /// use stockade_auth::{KeyRing, Secret, generate_jwt, verify_token};
@@ -92,13 +92,13 @@ pub struct KeyRing {
 }
 
 impl Secret {
-    /// Makes a secret of a text or of bytes.
+    /// Creates a secret from text or bytes.
     ///
     /// Fewer than 32 bytes are accepted with a warning in the log. RFC 7518,
-    /// section 3.2, demands as many bytes as the hash has.
+    /// section 3.2, requires at least as many bytes as the hash has.
     ///
     /// # Errors
-    /// When `secret` is empty.
+    /// Fails if `secret` is empty.
     ///
     /// Spec: Authentication › Token functions.
     #[track_caller]
@@ -122,9 +122,9 @@ impl Secret {
 
     /// Sets the name of the secret, which its tokens carry as `kid`.
     ///
-    /// The name is for people and for other verifiers. This crate does not
-    /// trust it: a token is tried with every secret of a ring, without regard
-    /// to its `kid`.
+    /// The name is for people and other verifiers. This crate does not trust
+    /// it: a token is tried with every secret of a ring, regardless of its
+    /// `kid`.
     #[must_use]
     pub fn with_kid(self, kid: impl Into<String>) -> Self {
         let kid = kid.into();
@@ -144,8 +144,8 @@ impl Secret {
         &self.inner.header
     }
 
-    /// Returns the base64url header of the tokens that this secret signs by another
-    /// algorithm.
+    /// Returns the base64url header of the tokens that this secret signs with
+    /// another algorithm.
     pub(crate) fn header_for(&self, algorithm: TokenAlgorithm) -> String {
         header(algorithm, self.kid())
     }
@@ -165,14 +165,14 @@ impl Secret {
         self.inner.keys.get(hash).map(|key| hmac::sign(key, message))
     }
 
-    /// Returns the secret for one purpose, which the label names.
+    /// Derives a secret for the purpose that the label names.
     pub(crate) fn derive(&self, label: &[u8]) -> Self {
         let keys = HmacKeys::new(self.sign(label).as_ref());
         Self { inner: Arc::new(Inner { keys, kid: None, header: String::new() }) }
     }
 
-    /// Returns true if `tag` is the whole HMAC of `message`, in constant time. False if
-    /// the secret is too short for this hash.
+    /// Returns true if `tag` is the complete HMAC of `message`, in constant
+    /// time. Returns false if the secret is too short for this hash.
     pub(crate) fn verify(&self, hash: HmacHash, message: &[u8], tag: &[u8]) -> bool {
         let key = self.inner.keys.get(hash);
         key.is_some_and(|key| hmac::verify(key, message, tag).is_ok())
@@ -186,7 +186,7 @@ impl fmt::Debug for Secret {
 }
 
 impl KeyRing {
-    /// Makes a ring of one secret, the one that signs.
+    /// Creates a ring of one secret, which signs.
     #[must_use]
     pub fn new(secret: Secret) -> Self {
         Self { signer: secret, others: Vec::new() }
@@ -233,7 +233,7 @@ fn header(algorithm: TokenAlgorithm, kid: Option<&str>) -> String {
     base64url::encode(json.as_bytes())
 }
 
-/// The length below which a secret logs a warning. RFC 7518, section 3.2.
+/// The minimum length of a secret without a warning. RFC 7518, section 3.2.
 const SHORT_SECRET: usize = 32;
 
 #[cfg(test)]
@@ -252,8 +252,8 @@ mod tests {
         check(Some("a\"b"), r#"{"alg":"HS256","typ":"JWT","kid":"a\"b"}"#);
     }
 
-    /// C2SP/wycheproof, HMAC-SHA256: the whole tags verify, the truncated ones
-    /// never do.
+    /// C2SP/wycheproof, HMAC-SHA256: complete tags verify, truncated tags never
+    /// do.
     #[test]
     fn wycheproof_hmac_sha256() {
         let file = include_str!("../../../tests/vectors/wycheproof/hmac_sha256_test.json");

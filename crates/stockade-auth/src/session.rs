@@ -1,4 +1,4 @@
-//! [`SessionId`]: random ids of sessions, signed for a cookie.
+//! [`SessionId`]: random session ids, signed for a cookie.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,8 +12,8 @@ use crate::{KeyRing, RandomError, SigningKeys, base64url};
 
 /// The random id of a session, 256 bits.
 ///
-/// A client keeps the signed form, so that a guessed id does not even reach the
-/// store. The caller provides the cookie, its attributes and the store.
+/// The client stores the signed form, so a guessed id never reaches the store.
+/// The caller provides the cookie, its attributes and the store.
 ///
 /// ```
 /// use stockade_auth::{Secret, SessionId, SessionKeys};
@@ -25,14 +25,14 @@ use crate::{KeyRing, RandomError, SigningKeys, base64url};
 ///
 /// assert_eq!(SessionId::verify(&cookie, &customers), Some(id));
 /// assert_eq!(SessionId::verify(&cookie.to_lowercase(), &customers), None);
-/// // The same secret, and another kind of sessions.
+/// // The same secret with another kind of sessions.
 /// let admins = SessionKeys::new("admins", &secret);
 /// assert_eq!(SessionId::verify(&cookie, &admins), None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Beyond the spec
-/// The specification has no sessions.
+/// Sessions are not in the specification.
 #[derive(Clone, Copy)]
 pub struct SessionId {
     bytes: [u8; 32],
@@ -40,8 +40,8 @@ pub struct SessionId {
 
 /// The keys that sign the session ids of one kind.
 ///
-/// Each kind has keys of its own, which are derived from the secrets. A signed id of
-/// one kind is not valid for another kind, even if both have the same secret.
+/// Each kind has its own keys, which are derived from the secrets. A signed id
+/// of one kind is not valid for another kind, even with the same secret.
 #[derive(Clone)]
 pub struct SessionKeys {
     kind: Arc<str>,
@@ -49,9 +49,9 @@ pub struct SessionKeys {
 }
 
 impl SessionKeys {
-    /// Derives the keys of a kind of sessions, such as `customers`, from a secret or a
-    /// key ring. The name of a kind is not a secret; a different name invalidates all
-    /// signed ids.
+    /// Derives the keys for a kind of sessions, such as `customers`, from a
+    /// secret or a key ring. The name is not secret; a different name
+    /// invalidates all signed ids.
     #[must_use]
     pub fn new<K: SigningKeys + ?Sized>(kind: &str, keys: &K) -> Self {
         let label = [DOMAIN, kind.as_bytes()].concat();
@@ -67,7 +67,7 @@ impl SessionKeys {
     }
 }
 
-/// Shows the kind only.
+/// Prints only the kind.
 impl fmt::Debug for SessionKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SessionKeys").field("kind", &self.kind).finish_non_exhaustive()
@@ -75,18 +75,19 @@ impl fmt::Debug for SessionKeys {
 }
 
 impl SessionId {
-    /// Makes a new id.
+    /// Generates a new id.
     ///
     /// # Errors
-    /// When the operating system gives no randomness.
+    /// Fails if the operating system provides no randomness.
     pub fn generate() -> Result<Self, RandomError> {
         Ok(Self { bytes: array()? })
     }
 
-    /// Returns the signed form: 43 characters of id, a dot, 43 characters of
-    /// HMAC-SHA256, all of which are valid in a cookie.
+    /// Returns the signed form: 43 characters of id, a dot, and 43 characters
+    /// of HMAC-SHA256. All characters are valid in a cookie.
     ///
-    /// The secret of the keys may sign tokens too: the keys of a kind differ from it.
+    /// The secret of the keys may also sign tokens, because the derived keys
+    /// differ from it.
     #[must_use]
     pub fn sign(&self, keys: &SessionKeys) -> String {
         let tag = keys.keys.signer().sign(&self.bytes);
@@ -96,7 +97,8 @@ impl SessionId {
         signed
     }
 
-    /// Reads the id of a signed form; `None` unless one of the keys signed it.
+    /// Returns the id of a signed form, or `None` if none of the keys signed
+    /// it.
     ///
     /// The signature is compared in constant time.
     #[must_use]
@@ -108,8 +110,8 @@ impl SessionId {
     }
 }
 
-/// The prefix of the text from which the keys of a kind are derived. No token begins
-/// with it, because base64url has no colon. Version 1 signed the ids with the secret
+/// The prefix of the text that derives the keys of a kind. No token starts with
+/// it, because base64url does not use colons. Version 1 signed the ids with the secret
 /// itself.
 const DOMAIN: &[u8] = b"stockade:session:2:";
 
@@ -120,15 +122,14 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// Shows nothing of the id, which opens the session to anyone who has the
-/// secret too.
+/// Hides the id, because anyone who also has the secret could open the session.
 impl fmt::Debug for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SessionId(..)")
     }
 }
 
-/// Reads the text that `Display` writes.
+/// Parses the text that `Display` writes.
 impl FromStr for SessionId {
     type Err = SessionIdError;
 
@@ -147,7 +148,7 @@ impl PartialEq for SessionId {
 
 impl Eq for SessionId {}
 
-/// The error for a text that is no session id.
+/// The error for a text that is not a session id.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SessionIdError(());
 

@@ -1,4 +1,4 @@
-//! [`VerifyingKey`]: one public key, and the algorithms that it is for.
+//! [`VerifyingKey`]: one public key and its algorithms.
 
 use jsonwebtoken::jwk::{
     AlgorithmParameters, EllipticCurve, EllipticCurveKeyParameters, Jwk, KeyOperations,
@@ -9,8 +9,9 @@ use ring::signature::{self, RsaParameters, RsaPublicKeyComponents, UnparsedPubli
 use crate::base64url;
 use crate::token::{AlgorithmSet, TokenAlgorithm};
 
-/// A public key of a set. It is for the algorithm that its `alg` names, or
-/// without `alg` for those of its type, and never for one of another type.
+/// A public key of a set. It verifies only the algorithm in its `alg`, or
+/// without `alg` the default algorithms of its type. It never verifies an
+/// algorithm of another key type.
 #[derive(Clone, Debug)]
 pub(super) struct VerifyingKey {
     kid: Option<String>,
@@ -20,7 +21,7 @@ pub(super) struct VerifyingKey {
 
 #[derive(Clone, Debug)]
 enum PublicKey {
-    /// Modulus and exponent, big-endian, without leading zeros.
+    /// The modulus and the exponent, big-endian, without leading zeros.
     Rsa { n: Vec<u8>, e: Vec<u8> },
     /// An uncompressed point on P-256.
     P256(Vec<u8>),
@@ -31,7 +32,7 @@ enum PublicKey {
 }
 
 impl VerifyingKey {
-    /// Reads a key of a document, with the text of its `alg`.
+    /// Parses a key of a document, with the text of its `alg`.
     ///
     /// # Errors
     /// Returns the reason why the key cannot verify tokens: another use, type,
@@ -59,19 +60,20 @@ impl VerifyingKey {
         Ok(Self { kid: jwk.common.key_id.clone(), algorithms, public })
     }
 
-    /// Returns the name of the key.
+    /// Returns the key ID.
     pub(super) fn kid(&self) -> Option<&str> {
         self.kid.as_deref()
     }
 
-    /// Returns true if the key is for this algorithm.
+    /// Returns true if the key supports this algorithm.
     pub(super) fn is_for(&self, algorithm: TokenAlgorithm) -> bool {
         self.algorithms.contains(algorithm)
     }
 
-    /// Returns true if the owner of this key made `signature` for `message`.
+    /// Returns true if `signature` is a valid signature of `message`.
     ///
-    /// An algorithm of another type of key gives false, for any bytes.
+    /// Returns false for an algorithm of another key type, whatever the bytes
+    /// are.
     pub(super) fn verify(
         &self,
         algorithm: TokenAlgorithm,
@@ -93,7 +95,7 @@ impl PublicKey {
         }
     }
 
-    /// Returns true if a key of this type can have this `alg`.
+    /// Returns true if this `alg` is valid for the key type.
     fn takes(&self, algorithm: TokenAlgorithm) -> bool {
         match self {
             Self::Rsa { .. } => rsa_parameters(algorithm).is_some(),
@@ -123,7 +125,7 @@ impl PublicKey {
     }
 }
 
-/// Returns ring's parameters of an RSA algorithm; `None` for all others.
+/// Returns ring's parameters for an RSA algorithm; `None` for other algorithms.
 fn rsa_parameters(algorithm: TokenAlgorithm) -> Option<&'static RsaParameters> {
     match algorithm {
         TokenAlgorithm::RS256 => Some(&signature::RSA_PKCS1_2048_8192_SHA256),
@@ -136,8 +138,7 @@ fn rsa_parameters(algorithm: TokenAlgorithm) -> Option<&'static RsaParameters> {
     }
 }
 
-/// Fails for a key that names another use than signatures. RFC 7517, 4.2 and
-/// 4.3.
+/// Fails if the key is not for signatures. RFC 7517, 4.2 and 4.3.
 fn check_use(jwk: &Jwk) -> Result<(), &'static str> {
     match &jwk.common.public_key_use {
         None | Some(PublicKeyUse::Signature) => {}
@@ -191,11 +192,11 @@ fn edwards(parameters: &OctetKeyPairParameters) -> Result<PublicKey, &'static st
     key.map(PublicKey::Ed25519).ok_or("a key for Ed25519 must have 32 bytes")
 }
 
-/// The first byte of a point that is given by both coordinates. SEC 1, 2.3.3.
+/// The first byte of an uncompressed point. SEC 1, 2.3.3.
 const UNCOMPRESSED: u8 = 4;
-/// 2048 bits, the least that RFC 7518 (section 3.3) and ring accept.
+/// 2048 bits, the minimum of RFC 7518 (section 3.3) and of ring.
 const MIN_RSA_BYTES: usize = 256;
-/// 8192 bits, the most that ring accepts.
+/// 8192 bits, the maximum of ring.
 const MAX_RSA_BYTES: usize = 1_024;
 
 #[cfg(test)]
@@ -209,9 +210,9 @@ mod tests {
 
     /// C2SP/wycheproof, all groups with public keys: 361 cases.
     ///
-    /// 357 agree. Of the other four, two (347, 351) are for P-521, which ring
-    /// does not have, and two (346, 350) have PS384 in the header although the
-    /// key's `alg` is PS256.
+    /// 357 agree. Two others (347, 351) use P-521, which ring does not support.
+    /// The last two (346, 350) have PS384 in the header although the key's
+    /// `alg` is PS256.
     #[test]
     fn wycheproof_signatures() {
         let file =

@@ -1,12 +1,12 @@
 //! Tokens of other issuers: asymmetric keys and JWK sets.
 //!
-//! - `key`: one public key, and the algorithms that it is for.
+//! - `key`: one public key and its algorithms.
 //! - `set`: [`JwkSet`]; `source`: [`JwkSource`], a set that is refreshed.
-//! - `unknown`: warnings of keys with an unknown type, curve or algorithm.
+//! - `unknown`: warnings about keys with an unknown type, curve or algorithm.
 //!
-//! The types of the documents come from `jsonwebtoken`. Its cryptography is never called, because that needs a
-//! provider for the whole process and panics without one: ring verifies the
-//! signatures.
+//! The document types come from `jsonwebtoken`. Its cryptography is never
+//! called, because it needs a process-wide provider and panics without one;
+//! ring verifies the signatures.
 
 mod key;
 mod set;

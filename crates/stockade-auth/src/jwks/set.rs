@@ -13,14 +13,15 @@ use crate::{LOG_TARGET, base64url};
 
 /// The public keys of another issuer, as a JWK set (RFC 7517).
 ///
-/// The algorithms are RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, and for
-/// Ed25519 both names, EdDSA and Ed25519 (RFC 9864). A key with `alg` is for that
-/// algorithm only, under that name. A key without `alg` is for RS256 and PS256, or for the
-/// algorithm of its curve. HS256 and other symmetric algorithms are never accepted, so a
-/// public key cannot become a secret.
-/// [`TokenVerifier::algorithms`](crate::TokenVerifier::algorithms) limits them.
+/// The algorithms are RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384,
+/// and both names of Ed25519: EdDSA and Ed25519 (RFC 9864). A key with `alg`
+/// verifies only that algorithm, under that name. A key without `alg` verifies
+/// RS256 and PS256, or the algorithm of its curve. HS256 and other symmetric
+/// algorithms are never accepted, so a public key cannot be used as a secret.
+/// To limit the algorithms, use
+/// [`TokenVerifier::algorithms`](crate::TokenVerifier::algorithms).
 ///
-/// Unlike with a [`Secret`](crate::Secret), the header is read before the
+/// Unlike with a [`Secret`](crate::Secret), the header is parsed before the
 /// signature is checked, because it names the key.
 ///
 /// ```
@@ -44,24 +45,26 @@ pub struct JwkSet {
 }
 
 impl JwkSet {
-    /// Reads a JWK set document, `{"keys":[…]}`.
+    /// Parses a JWK set document, `{"keys":[…]}`.
     ///
-    /// Keys that cannot verify tokens (for encryption, symmetric, RSA below 2048 bits,
-    /// with a member of the wrong type) are left out, with a line in the log at debug
-    /// level. A key of an unknown type (`kty`), curve (`crv`) or algorithm (`alg`) is left
-    /// out with a warning, because its issuer may already sign tokens with it; a
-    /// [`JwkSource`](crate::JwkSource) warns once for each key. RFC 7517, section 5.
+    /// Keys that cannot verify tokens are skipped and logged at debug level:
+    /// keys for encryption, symmetric keys, RSA keys below 2048 bits, and keys
+    /// with a member of the wrong type. Keys with an unknown type (`kty`),
+    /// curve (`crv`) or algorithm (`alg`) are skipped with a warning, because
+    /// the issuer may already sign tokens with them. A
+    /// [`JwkSource`](crate::JwkSource) warns once for each key. RFC 7517,
+    /// section 5.
     ///
     /// # Errors
-    /// Fails when the document is no JWK set, has more than [`MAX_KEYS`] keys
-    /// (unusable ones count), or none that can verify.
+    /// Fails if the document is not a JWK set, has more than [`MAX_KEYS`] keys
+    /// (including unusable ones), or has no key that can verify tokens.
     #[track_caller]
     pub fn from_json(document: impl AsRef<[u8]>) -> Result<Self, ConfigError> {
         Self::read(document.as_ref(), &mut Warned::default())
     }
 
-    /// Reads a document as [`from_json`](Self::from_json) does, and warns of keys that are
-    /// not in `warned` yet.
+    /// Parses a document as [`from_json`](Self::from_json) does. Warns only
+    /// about keys that are not in `warned` yet.
     #[track_caller]
     pub(super) fn read(document: &[u8], warned: &mut Warned) -> Result<Self, ConfigError> {
         let location = Location::caller();
@@ -75,9 +78,9 @@ impl JwkSet {
         self.keys.len()
     }
 
-    /// Checks the signature of a token with the keys that may have made it:
-    /// with a `kid` those of that name and those without one, without a `kid`
-    /// all of them, and of these the ones for the algorithm.
+    /// Checks the signature of a token with the keys that support its
+    /// algorithm. If the token has a `kid`, only keys with this name and keys
+    /// without a name are tried.
     pub(super) fn validate(
         &self,
         token: &Compact<'_>,
@@ -109,16 +112,16 @@ impl JwkSet {
         Err(Refusal { error, lacks_key })
     }
 
-    /// Returns true if a key has this name.
+    /// Returns true if a key has this `kid`.
     fn names(&self, kid: &str) -> bool {
         self.keys.iter().any(|key| key.kid() == Some(kid))
     }
 }
 
-/// The refusal of a token.
+/// The rejection of a token.
 pub(super) struct Refusal {
     pub(super) error: TokenError,
-    /// True if the token may have a key that the set lacks.
+    /// True if the token may be signed with a key that the set lacks.
     pub(super) lacks_key: bool,
 }
 
@@ -128,8 +131,8 @@ impl From<TokenError> for Refusal {
     }
 }
 
-/// The largest number of keys in a set, which bounds the work for a token
-/// without `kid`.
+/// The maximum number of keys in a set. It bounds the work for a token without
+/// `kid`.
 pub const MAX_KEYS: usize = 32;
 
 impl SealedKeys for JwkSet {
@@ -146,8 +149,8 @@ impl SealedKeys for JwkSet {
     }
 }
 
-/// Fails unless the set has an algorithm of public keys. The keys do not matter, because
-/// the issuer replaces them.
+/// Fails unless the set of algorithms contains an asymmetric one. The keys do
+/// not matter, because the issuer replaces them.
 pub(super) fn check_public(allowed: AlgorithmSet) -> Result<(), String> {
     if allowed.has_asymmetric() {
         return Ok(());
@@ -155,8 +158,7 @@ pub(super) fn check_public(allowed: AlgorithmSet) -> Result<(), String> {
     Err("a JWK set does not verify HS256, HS384 or HS512; use a Secret".to_owned())
 }
 
-/// Reads the keys one by one, so that a malformed key does not affect the
-/// others.
+/// Parses the keys individually, so a malformed key does not affect the others.
 fn read(document: &[u8], warned: &mut Warned) -> Result<JwkSet, String> {
     let mut document: Map<String, Value> = serde_json::from_slice(document)
         .map_err(|error| format!("the document is no JWK set: {error}"))?;
@@ -187,7 +189,7 @@ fn read(document: &[u8], warned: &mut Warned) -> Result<JwkSet, String> {
 
 fn read_key(jwk: Value) -> Result<VerifyingKey, &'static str> {
     let alg = jwk.get("alg").and_then(Value::as_str).map(str::to_owned);
-    // The message of serde may quote the key, which could be a secret.
+    // The error message of serde may quote the key, which could be secret.
     let jwk = serde_json::from_value::<Jwk>(jwk);
     VerifyingKey::new(&jwk.map_err(|_| "a member has the wrong type")?, alg.as_deref())
 }

@@ -1,4 +1,4 @@
-//! [`JwkSource`]: a JWK set that is refreshed by a function of the program.
+//! [`JwkSource`]: a JWK set that your function refreshes.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,18 +13,18 @@ use super::set::check_public;
 use super::unknown::Warned;
 use crate::token::{AlgorithmSet, Compact, SealedKeys, TokenError, UnixClock};
 
-/// A JWK set that a function of the program refreshes.
+/// A JWK set that your function refreshes.
 ///
-/// The function fetches the document, because this crate has no HTTP. Verifying
-/// never calls the function and never waits for it. A token with an unknown key
-/// is refused, and [`wants_refresh`](Self::wants_refresh) is true from then on
-/// until a refresh succeeds, at most once in
-/// [`min_interval`](Self::min_interval), so that forged tokens cannot make the
-/// program fetch all the time. The program calls
+/// The function fetches the document, because this crate does not use HTTP.
+/// Verification never calls the function and never waits for it. A token with
+/// an unknown key is rejected. From then on
+/// [`wants_refresh`](Self::wants_refresh) is true until a refresh succeeds, but
+/// at most once per [`min_interval`](Self::min_interval), so forged tokens
+/// cannot cause constant fetches. Call
 /// [`refresh_if_wanted`](Self::refresh_if_wanted) from a thread or a timer.
 ///
-/// A key is unknown when the token has a `kid` that the set does not have, or
-/// has none and no key of the set verifies it.
+/// A key is unknown if the set does not contain the token's `kid`, or if the
+/// token has no `kid` and no key of the set verifies it.
 ///
 /// ```
 /// use stockade_auth::JwkSource;
@@ -41,8 +41,8 @@ use crate::token::{AlgorithmSet, Compact, SealedKeys, TokenError, UnixClock};
 /// # Ok::<(), stockade_errors::BoxError>(())
 /// ```
 ///
-/// A program that fetches asynchronously makes the source of the first document
-/// and calls [`update`](Self::update) with each later one.
+/// If you fetch asynchronously, create the source from the first document and
+/// call [`update`](Self::update) with each later one.
 pub struct JwkSource {
     fetch: Box<Fetch>,
     current: RwLock<Arc<JwkSet>>,
@@ -55,14 +55,14 @@ pub struct JwkSource {
     tried_at: AtomicU64,
     /// True if a token had an unknown key since `refreshed_at`.
     missed: AtomicBool,
-    /// The keys of unknown algorithms that the log has a warning of.
+    /// The keys with unknown algorithms that were already logged.
     warned: Mutex<Warned>,
 }
 
 type Fetch = dyn Fn() -> Result<String, BoxError> + Send + Sync;
 
 impl JwkSource {
-    /// Makes a source and calls `fetch` for the first document.
+    /// Creates a source and calls `fetch` for the first document.
     ///
     /// # Errors
     /// Returns the error of `fetch`, or a [`ConfigError`] for its document; see
@@ -95,7 +95,7 @@ impl JwkSource {
         self
     }
 
-    /// Sets the least time between two attempts to refresh, in whole seconds.
+    /// Sets the minimum time between two refresh attempts, in whole seconds.
     /// Default: 60.
     #[must_use]
     pub fn min_interval(mut self, interval: Duration) -> Self {
@@ -103,8 +103,8 @@ impl JwkSource {
         self
     }
 
-    /// Sets the clock, and counts the set as refreshed at its current time.
-    /// Default: the system's clock.
+    /// Sets the clock, and treats the set as refreshed at its current time.
+    /// Default: the system clock.
     #[must_use]
     pub fn clock(mut self, clock: UnixClock) -> Self {
         self.clock = clock;
@@ -115,12 +115,12 @@ impl JwkSource {
     /// Returns the current set.
     #[must_use]
     pub fn current(&self) -> Arc<JwkSet> {
-        // A thread that panicked had not begun to change the set.
+        // If a thread panicked, it had not started to change the set.
         Arc::clone(&read(&self.current))
     }
 
-    /// Returns true if the set is old, or a token had an unknown key, and the
-    /// last attempt is long enough ago.
+    /// Returns true if the set is too old or a token had an unknown key, and
+    /// the minimum interval since the last attempt has passed.
     #[must_use]
     pub fn wants_refresh(&self) -> bool {
         let now = self.now();
@@ -130,8 +130,8 @@ impl JwkSource {
         is_due && rest >= self.min_interval_seconds
     }
 
-    /// Fetches a document and replaces the set. If that fails, the old set
-    /// stays, with its age.
+    /// Fetches a document and replaces the set. On failure the old set remains,
+    /// and its age is not reset.
     ///
     /// # Errors
     /// Fails as [`JwkSource::new`] does.
@@ -141,8 +141,8 @@ impl JwkSource {
         Ok(self.update(document)?)
     }
 
-    /// Refreshes if [`wants_refresh`](Self::wants_refresh) is true. Returns
-    /// true if it did.
+    /// Refreshes the set if [`wants_refresh`](Self::wants_refresh) is true.
+    /// Returns whether it was refreshed.
     ///
     /// # Errors
     /// Fails as [`JwkSource::new`] does.
@@ -154,8 +154,8 @@ impl JwkSource {
         Ok(wanted)
     }
 
-    /// Replaces the set by a document that the program has fetched. If the
-    /// document cannot be read, the old set stays, with its age.
+    /// Replaces the set with a document that you fetched. If the document is
+    /// invalid, the old set remains, and its age is not reset.
     ///
     /// # Errors
     /// Fails as [`JwkSet::from_json`] does.

@@ -1,5 +1,5 @@
-//! [`unknown`]: keys with a type, curve or algorithm that this crate does not know, and
-//! the warnings about them.
+//! [`unknown`]: finds keys with an unknown type, curve or algorithm, and warns
+//! about them.
 
 use std::collections::HashSet;
 
@@ -17,8 +17,8 @@ pub(super) struct Unknown<'k> {
     value: &'k str,
 }
 
-/// Returns the first member of a key that has an unknown value; `None` for keys that are
-/// not for signatures, and for values that are not text.
+/// Returns the first member of a key that has an unknown value. Returns `None`
+/// for keys that are not for signatures, and for values that are not text.
 pub(super) fn unknown(jwk: &Value) -> Option<Unknown<'_>> {
     let text = |member: &str| jwk.get(member).and_then(Value::as_str);
     if text("use").is_some_and(|usage| usage != "sig") {
@@ -42,15 +42,15 @@ pub(super) fn unknown(jwk: &Value) -> Option<Unknown<'_>> {
     if is_known { None } else { found("alg") }
 }
 
-/// The keys that the log has a warning of.
+/// The keys that were already logged.
 #[derive(Debug, Default)]
 pub(super) struct Warned(HashSet<[u8; 32]>);
 
 impl Warned {
-    /// Logs a warning, unless there was one for this `kid` and value.
+    /// Logs a warning, once for each `kid` and value.
     pub(super) fn warn(&mut self, index: usize, unknown: &Unknown<'_>) {
         let Unknown { kid, member, value } = *unknown;
-        // The documents choose the names, so only their hashes are kept.
+        // The documents choose the names, so only hashes are stored.
         let name = format!("{kid:?} {member} {value:?}");
         let name = digest::digest(&digest::SHA256, name.as_bytes());
         let Ok(name) = name.as_ref().try_into() else { return };
@@ -70,17 +70,17 @@ impl Warned {
     }
 }
 
-/// Returns the first characters of a text that another server wrote.
+/// Returns the first characters of a text from another server.
 fn start(text: &str) -> &str {
     text.char_indices().nth(MAX_LOGGED).map_or(text, |(end, _)| &text[..end])
 }
 
-/// Algorithms that have names, but no place in a set of public keys. They are left out
-/// like other secrets.
+/// Symmetric algorithms, which do not belong in a set of public keys. Their
+/// keys are skipped like other secrets.
 const SYMMETRIC: [&str; 3] = ["HS256", "HS384", "HS512"];
-/// The largest number of keys that are remembered. Beyond it, warnings may repeat.
+/// The maximum number of keys in memory. Beyond it, warnings may repeat.
 const MAX_WARNED: usize = 1_024;
-/// The characters of a name that the log shows.
+/// The maximum number of logged characters of a name.
 const MAX_LOGGED: usize = 64;
 
 #[cfg(test)]

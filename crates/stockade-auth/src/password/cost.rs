@@ -4,11 +4,11 @@ use std::panic::Location;
 
 use stockade_errors::{ConfigError, ConfigIssue};
 
-/// The work of a password hash, for the server that checks it and for an
+/// The work of a password hash, both for the server that verifies it and for an
 /// attacker who guesses.
 ///
-/// The default is PBKDF2-HMAC-SHA512 with 210,000 iterations, as OWASP advises.
-/// The 10,000 of the specification are outdated.
+/// The default is PBKDF2-HMAC-SHA512 with 210,000 iterations, as OWASP
+/// recommends. The specification uses 10,000, which is outdated.
 ///
 /// ```
 /// use stockade_auth::PasswordCost;
@@ -24,8 +24,8 @@ pub struct PasswordCost {
 
 /// The function and its parameters.
 ///
-/// Invariant: every number is within the limits below, so that a stored hash
-/// cannot make a check run without end.
+/// Invariant: every number is within the limits below. Otherwise a stored hash
+/// could make verification run almost forever.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Work {
     /// PBKDF2-HMAC-SHA512 with this number of iterations.
@@ -41,15 +41,16 @@ impl Default for PasswordCost {
 }
 
 impl PasswordCost {
-    /// The cost of Argon2id that OWASP advises first.
+    /// The first choice of OWASP for Argon2id.
     #[cfg(feature = "argon2")]
     pub(super) const ADVISED_ARGON2ID: Self =
         Self { work: Work::Argon2id { memory_kib: 19_456, passes: 2, lanes: 1 } };
 
-    /// PBKDF2-HMAC-SHA512 with this number of iterations.
+    /// Returns a cost of PBKDF2-HMAC-SHA512 with this number of iterations.
     ///
     /// # Errors
-    /// Fails below the 10,000 of the specification and above 10,000,000.
+    /// Fails below 10,000 iterations, the value of the specification, and above
+    /// 10,000,000.
     #[track_caller]
     pub fn pbkdf2(iterations: u32) -> Result<Self, ConfigError> {
         let location = Location::caller();
@@ -65,11 +66,12 @@ impl PasswordCost {
             .map_err(|message| ConfigIssue::new(message).at(location).into())
     }
 
-    /// Argon2id with this memory in KiB, this number of passes over it, and
-    /// this number of lanes. OWASP advises 19,456 KiB (19 MiB), 2 and 1.
+    /// Returns a cost of Argon2id with this memory in KiB, this number of
+    /// passes, and this number of lanes. OWASP recommends 19,456 KiB (19 MiB),
+    /// 2 passes and 1 lane.
     ///
     /// # Errors
-    /// Fails for memory below 8 KiB for each lane or above 1,048,576 (1 GiB),
+    /// Fails for memory below 8 KiB per lane or above 1,048,576 KiB (1 GiB),
     /// passes outside 1..=64, and lanes outside 1..=16.
     #[cfg(feature = "argon2")]
     #[track_caller]
@@ -82,10 +84,10 @@ impl PasswordCost {
 }
 
 impl Work {
-    /// The cost of the specification's own format.
+    /// The cost of the specification's format.
     pub(super) const SPECIFIED: Self = Self::Pbkdf2 { iterations: SPECIFIED_ITERATIONS };
 
-    /// Returns the same cost, if it is within the limits.
+    /// Returns the cost if it is within the limits.
     pub(super) fn checked(self) -> Result<Self, String> {
         let (is_within, limits) = match self {
             Self::Pbkdf2 { iterations } => {
@@ -101,8 +103,8 @@ impl Work {
         if is_within { Ok(self) } else { Err(format!("the cost is outside the limits, {limits}")) }
     }
 
-    /// Returns true if a hash of this cost is as good as one of `wanted`, by
-    /// the rule of [`needs_rehash`](super::needs_rehash).
+    /// Returns true if a hash of this cost is as strong as `wanted`, by the
+    /// rule of [`needs_rehash`](super::needs_rehash).
     pub(super) fn is_at_least(self, wanted: Self) -> bool {
         match (self, wanted) {
             (Self::Pbkdf2 { iterations }, Self::Pbkdf2 { iterations: wanted }) => {
@@ -124,11 +126,11 @@ impl Work {
 pub(super) const SPECIFIED_ITERATIONS: u32 = 10_000;
 /// OWASP Password Storage Cheat Sheet, PBKDF2-HMAC-SHA512.
 const ADVISED_ITERATIONS: u32 = 210_000;
-/// OWASP Password Storage Cheat Sheet, Argon2id: memory in KiB and passes, each
-/// pair as good as the others.
+/// OWASP Password Storage Cheat Sheet, Argon2id: pairs of memory in KiB and
+/// passes, all equally strong.
 const ADVISED_ARGON2ID: [(u32, u32); 5] =
     [(47_104, 1), (19_456, 2), (12_288, 3), (9_216, 4), (7_168, 5)];
-/// About five seconds of a processor.
+/// About five seconds of processor time.
 const MAX_ITERATIONS: u32 = 10_000_000;
 /// RFC 9106, section 3.1.
 const MIN_KIB_PER_LANE: u32 = 8;
@@ -154,9 +156,9 @@ mod tests {
         check(argon2id(63, 2, 1), argon2id(64, 2, 1), false);
         check(argon2id(64, 1, 1), argon2id(64, 2, 1), false);
         check(argon2id(128, 1, 1), argon2id(64, 2, 1), false);
-        // PBKDF2 is the weaker function, whatever the numbers are.
+        // PBKDF2 is weaker at any cost.
         check(pbkdf2(10_000_000), argon2id(8, 1, 1), false);
-        // Argon2id is the better one if it is not cheaper than advised.
+        // Argon2id is stronger if its cost is at least the recommended one.
         for (memory_kib, passes) in ADVISED_ARGON2ID {
             check(argon2id(memory_kib, passes, 1), pbkdf2(10_000_000), true);
             check(argon2id(memory_kib - 1, passes, 1), pbkdf2(10_000), false);

@@ -1,4 +1,4 @@
-//! PBKDF2 and Argon2id, which make a hash of password and salt.
+//! PBKDF2 and Argon2id, which hash a password with a salt.
 
 use std::num::NonZeroU32;
 
@@ -11,8 +11,8 @@ use super::cost::Work;
 /// Fills `hash` with the hash of a password.
 ///
 /// # Errors
-/// Fails when this build has no such function, or the function refuses the
-/// password.
+/// Fails if this build does not include the function, or if the function
+/// rejects the password.
 pub(super) fn derive(
     work: Work,
     password: &[u8],
@@ -31,8 +31,8 @@ pub(super) fn derive(
     }
 }
 
-/// Returns true if the password has this hash. The time is the same for every
-/// wrong password.
+/// Returns true if the password has this hash. Every wrong password takes the
+/// same time.
 pub(super) fn is_hash_of(work: Work, password: &[u8], salt: &[u8], expected: &[u8]) -> bool {
     let mut hash = vec![0; expected.len()];
     derive(work, password, salt, &mut hash).is_ok() && bool::from(hash.ct_eq(expected))

@@ -1,4 +1,4 @@
-//! [`PasswordError`]: the error of hashing a password.
+//! [`PasswordError`]: an error while hashing a password.
 
 use std::{fmt, io};
 
@@ -6,19 +6,19 @@ use stockade_errors::ApiError;
 
 use crate::RandomError;
 
-/// The error of hashing a password. As an [`ApiError`] it is a 500.
+/// An error while hashing a password. As an [`ApiError`] it is a 500.
 ///
-/// Checking a password fails for want of a thread alone: an unreadable hash
-/// counts as another password.
+/// Verification fails only if no thread is available: an unreadable hash counts
+/// as a wrong password.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum PasswordError {
-    /// The function refused the password: Argon2id accepts less than 4 GiB.
+    /// The function rejected the password: Argon2id accepts less than 4 GiB.
     Function,
-    /// The operating system gave no random bytes for the salt.
+    /// The operating system provided no random bytes for the salt.
     Random(RandomError),
-    /// The work was to be done on another thread, and there is none, or it
-    /// ended before the work did.
+    /// The work could not run on another thread: no thread was available, or
+    /// the thread ended too early.
     Thread(io::ErrorKind),
 }
 

@@ -1,4 +1,4 @@
-//! [`hash_password`], [`verify_password`] and the functions beside them.
+//! [`hash_password`], [`verify_password`] and related functions.
 //!
 //! Spec: Authentication › Password functions.
 
@@ -10,17 +10,17 @@ use super::password_hash::{
 use super::{PasswordCost, PasswordError};
 use crate::random::array;
 
-/// Hashes a password at a cost of the past, which the specification asks for.
-/// New programs use [`PasswordHasher`](crate::PasswordHasher).
+/// Hashes a password as the specification requires, at a cost that is outdated.
+/// Use [`PasswordHasher`](crate::PasswordHasher) in new programs.
 ///
-/// It has 10,000 iterations of PBKDF2-HMAC-SHA512 with 16 random bytes of salt,
-/// and gives `<salt hex>:<hash hex>` with 64 bytes of hash. OWASP advises
-/// 210,000. [`verify_password`] reads these hashes and those of every
-/// [`PasswordHasher`](crate::PasswordHasher), which tells by
-/// [`needs_rehash`](crate::PasswordHasher::needs_rehash) that one is weak.
+/// It uses 10,000 iterations of PBKDF2-HMAC-SHA512 with 16 random bytes of
+/// salt, and returns `<salt hex>:<hash hex>` with 64 bytes of hash. OWASP
+/// recommends 210,000 iterations. [`verify_password`] and every
+/// [`PasswordHasher`](crate::PasswordHasher) accept these hashes;
+/// [`needs_rehash`](crate::PasswordHasher::needs_rehash) reports them as weak.
 ///
-/// The work is some milliseconds of a processor, so a server hashes on a thread
-/// that may block.
+/// Hashing takes several milliseconds of processor time. Servers should call it
+/// on a thread that may block.
 ///
 /// ```
 /// use stockade_auth::{hash_password, verify_password};
@@ -33,8 +33,8 @@ use crate::random::array;
 /// ```
 ///
 /// # Errors
-/// Fails when the operating system gives no randomness. Every password is
-/// accepted, also the empty one.
+/// Fails if the operating system provides no randomness. Every password is
+/// accepted, including the empty one.
 ///
 /// Spec: Authentication › Password functions.
 #[doc(alias = "hashPassword")]
@@ -45,8 +45,8 @@ pub fn hash_password(password: &str) -> Result<String, PasswordError> {
     Ok(write_specified(&salt, &hash))
 }
 
-/// Hashes a password at the given cost, into the PHC string format, which names
-/// its function and cost.
+/// Hashes a password at this cost, in the PHC string format, which contains the
+/// function and its cost.
 ///
 /// ```
 /// use stockade_auth::{PasswordCost, hash_password_with, needs_rehash, verify_password};
@@ -60,8 +60,8 @@ pub fn hash_password(password: &str) -> Result<String, PasswordError> {
 /// ```
 ///
 /// # Errors
-/// When the operating system gives no randomness, and when Argon2id refuses:
-/// for a password of 4 GiB or more.
+/// Fails if the operating system provides no randomness, and if Argon2id
+/// rejects a password of 4 GiB or more.
 ///
 /// # Beyond the spec
 /// The specification only has [`hash_password`].
@@ -76,16 +76,16 @@ pub fn hash_password_with(password: &str, cost: PasswordCost) -> Result<String, 
     Ok(write_phc(cost.work, &salt, &hash))
 }
 
-/// Returns true if the password is the one that was hashed. A malformed stored
-/// value is false.
+/// Returns true if the password matches the stored hash. Returns false for a
+/// malformed hash.
 ///
-/// All formats of this crate are read, with hex in either case. So are hashes
-/// of older programs in the specification's format, whose salt was the 32
-/// characters instead of the 16 bytes. The hashes are compared in constant
-/// time.
+/// It accepts all formats of this crate, with hex in either case. It also
+/// accepts hashes of older programs in the specification's format, which used
+/// the 32 characters as salt instead of the 16 bytes. Hashes are compared in
+/// constant time.
 ///
-/// A stored value that asks for more than 10,000,000 iterations, 1 GiB or 64
-/// passes counts as malformed.
+/// A stored value with more than 10,000,000 iterations, 1 GiB or 64 passes
+/// counts as malformed.
 ///
 /// Spec: Authentication › Password functions.
 #[doc(alias = "verifyPassword")]
@@ -97,15 +97,15 @@ pub fn verify_password(password: &str, stored: &str) -> bool {
     fits(&stored.salt) || stored.salt_text.as_ref().is_some_and(|text| fits(text.as_bytes()))
 }
 
-/// Returns true if a stored hash is weaker than `cost`, or malformed, and
-/// should be made anew when the password is known next time.
+/// Returns true if a stored hash is weaker than `cost` or malformed. Hash the
+/// password again the next time it is known.
 ///
 /// | Stored | Wanted | Weaker |
 /// |---|---|---|
 /// | PBKDF2 | PBKDF2 | with fewer iterations |
 /// | Argon2id | Argon2id | with less memory, or fewer passes; lanes do not count |
 /// | PBKDF2 | Argon2id | always |
-/// | Argon2id | PBKDF2 | below all that OWASP advises for Argon2id: 46 MiB and 1 pass, 19 MiB and 2, 12 MiB and 3, 9 MiB and 4, 7 MiB and 5 |
+/// | Argon2id | PBKDF2 | below all recommendations of OWASP for Argon2id: 46 MiB and 1 pass, 19 MiB and 2, 12 MiB and 3, 9 MiB and 4, 7 MiB and 5 |
 ///
 /// A hash in the specification's format counts as PBKDF2 with 10,000
 /// iterations.

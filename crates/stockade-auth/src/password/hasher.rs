@@ -1,8 +1,8 @@
-//! [`PasswordHasher`]: the way in which a program hashes its passwords.
+//! [`PasswordHasher`]: hashes and verifies passwords at a fixed cost.
 
 use super::{PasswordCost, PasswordError, hash_password_with, needs_rehash, verify_password};
 
-/// The way in which a program hashes its passwords, which it names once.
+/// Hashes and verifies passwords at a cost that the program sets once.
 ///
 /// ```
 /// use stockade_auth::{PasswordHasher, hash_password};
@@ -12,13 +12,13 @@ use super::{PasswordCost, PasswordError, hash_password_with, needs_rehash, verif
 /// assert!(hasher.verify("correct horse", &stored));
 /// assert!(!hasher.needs_rehash(&stored));
 ///
-/// // A hash of an older program is verified too, and then made anew.
+/// // Hashes of older programs are accepted and reported for rehashing.
 /// let old = hash_password("correct horse")?;
 /// assert!(hasher.verify("correct horse", &old) && hasher.needs_rehash(&old));
 /// # Ok::<(), stockade_auth::PasswordError>(())
 /// ```
 ///
-/// Another cost is made a hasher by `from`, such as a low one for tests that hash:
+/// Use `from` for another cost, such as a low one in tests:
 ///
 /// ```
 /// use stockade_auth::{PasswordCost, PasswordHasher};
@@ -28,9 +28,9 @@ use super::{PasswordCost, PasswordError, hash_password_with, needs_rehash, verif
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A hash by PBKDF2 took 80 ms of one processor in a release build, and 530 ms
-/// in a debug build. `opt-level = 3` for `ring` and `argon2` under
-/// `[profile.dev.package]` makes debug builds as fast.
+/// A PBKDF2 hash took 80 ms of one processor in a release build, and 530 ms in
+/// a debug build. Set `opt-level = 3` for `ring` and `argon2` under
+/// `[profile.dev.package]` to make debug builds as fast.
 ///
 /// # Beyond the spec
 /// The specification only has [`hash_password`](crate::hash_password).
@@ -40,15 +40,16 @@ pub struct PasswordHasher {
 }
 
 impl PasswordHasher {
-    /// Makes the hasher for new programs: PBKDF2-HMAC-SHA512 with 210,000
-    /// iterations, as OWASP advises. Features of the crate do not change it.
+    /// Creates the hasher for new programs: PBKDF2-HMAC-SHA512 with 210,000
+    /// iterations, as OWASP recommends. Crate features do not change it.
     #[must_use]
     pub fn recommended() -> Self {
         Self { cost: PasswordCost::default() }
     }
 
-    /// Makes the hasher by Argon2id with 19,456 KiB (19 MiB), 2 passes and 1
-    /// lane, as OWASP advises. Graphics cards gain less on it than on PBKDF2.
+    /// Creates a hasher that uses Argon2id with 19,456 KiB (19 MiB), 2 passes
+    /// and 1 lane, as OWASP recommends. Graphics cards attack it less
+    /// efficiently than PBKDF2.
     #[cfg(feature = "argon2")]
     #[must_use]
     pub fn argon2id() -> Self {
@@ -61,8 +62,7 @@ impl PasswordHasher {
         self.cost
     }
 
-    /// Hashes a password, into the PHC string format. The thread is busy
-    /// meanwhile.
+    /// Hashes a password in the PHC string format. Blocks the thread.
     ///
     /// # Errors
     /// Fails as [`hash_password_with`] does.
@@ -70,14 +70,14 @@ impl PasswordHasher {
         hash_password_with(password, self.cost)
     }
 
-    /// Returns true if the password is the one that was hashed, in any format
-    /// and at any cost: see [`verify_password`].
+    /// Returns true if the password matches the stored hash, in any format and
+    /// at any cost; see [`verify_password`].
     #[must_use]
     pub fn verify(&self, password: &str, stored: &str) -> bool {
         verify_password(password, stored)
     }
 
-    /// Returns true if a stored hash is weaker than those of this hasher, by
+    /// Returns true if a stored hash is weaker than the cost of this hasher, by
     /// the rule of [`needs_rehash`].
     #[must_use]
     pub fn needs_rehash(&self, stored: &str) -> bool {
@@ -85,14 +85,14 @@ impl PasswordHasher {
     }
 }
 
-/// The recommended one.
+/// Returns the recommended hasher.
 impl Default for PasswordHasher {
     fn default() -> Self {
         Self::recommended()
     }
 }
 
-/// Makes a hasher with a cost of the program's own.
+/// Creates a hasher with this cost.
 impl From<PasswordCost> for PasswordHasher {
     fn from(cost: PasswordCost) -> Self {
         Self { cost }

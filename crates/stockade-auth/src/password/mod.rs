@@ -1,11 +1,11 @@
-//! Passwords: hashing them, and checking them against what was stored.
+//! Password hashing and verification.
 //!
 //! - `hash`: [`hash_password`], [`hash_password_with`], [`verify_password`],
 //!   [`needs_rehash`].
-//! - `hasher`: [`PasswordHasher`], the same as one value.
+//! - `hasher`: [`PasswordHasher`], the same functions at a fixed cost.
 //! - `cost`: [`PasswordCost`].
-//! - `password_hash`: the three formats of a stored hash, read and written.
-//! - `derive`: the functions themselves.
+//! - `password_hash`: parses and writes the three formats of a stored hash.
+//! - `derive`: PBKDF2 and Argon2id.
 //!
 //! Spec: Authentication › Password functions.
 

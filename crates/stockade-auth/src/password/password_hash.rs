@@ -6,25 +6,25 @@
 //! | `hash_password_with`, PBKDF2 | `$pbkdf2-sha512$i=210000$<salt>$<hash>` |
 //! | `hash_password_with`, Argon2id | `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<hash>` |
 //!
-//! The latter two are the PHC string format, with base64 without padding.
+//! The last two use the PHC string format, with unpadded base64.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
 use super::cost::Work;
 
-/// A stored hash, taken apart.
+/// A parsed stored hash.
 pub(super) struct PasswordHash {
     pub(super) work: Work,
     pub(super) salt: Vec<u8>,
     pub(super) hash: Vec<u8>,
-    /// The salt as text, in the specification's format: older programs used the
-    /// text as the salt.
+    /// The salt as text, in the specification's format. Older programs used
+    /// this text as the salt.
     pub(super) salt_text: Option<String>,
 }
 
 impl PasswordHash {
-    /// Reads any of the formats; `None` for any other text.
+    /// Parses any of the formats; `None` for other texts.
     pub(super) fn parse(text: &str) -> Option<Self> {
         if text.len() > MAX_LENGTH {
             return None;
@@ -52,7 +52,7 @@ pub(super) fn write_phc(work: Work, salt: &[u8], hash: &[u8]) -> String {
     }
 }
 
-/// `<salt hex>:<hash hex>`, 16 and 64 bytes, in either case.
+/// Parses `<salt hex>:<hash hex>`, 16 and 64 bytes, in either case.
 fn specified(text: &str) -> Option<PasswordHash> {
     let (salt_text, hash) = text.split_once(':')?;
     let salt = hex::decode(salt_text).ok().filter(|salt| salt.len() == SALT_LENGTH)?;
@@ -60,7 +60,7 @@ fn specified(text: &str) -> Option<PasswordHash> {
     Some(PasswordHash { work: Work::SPECIFIED, salt, hash, salt_text: Some(salt_text.to_owned()) })
 }
 
-/// `<function>[$v=<version>]$<parameters>$<salt>$<hash>`.
+/// Parses `<function>[$v=<version>]$<parameters>$<salt>$<hash>`.
 fn phc(text: &str) -> Option<PasswordHash> {
     let mut fields = text.split('$');
     let function = fields.next()?;
@@ -85,7 +85,8 @@ fn phc(text: &str) -> Option<PasswordHash> {
     is_whole.then_some(PasswordHash { work, salt, hash, salt_text: None })
 }
 
-/// Returns the numbers of `a=1,b=2` with exactly these names in this order.
+/// Returns the numbers of `a=1,b=2`, which must have exactly these names in
+/// this order.
 fn numbers<const N: usize>(text: &str, names: [&str; N]) -> Option<[u32; N]> {
     let mut fields = text.split(',');
     let mut numbers = [0; N];
@@ -111,10 +112,10 @@ pub(super) const SALT_LENGTH: usize = 16;
 pub(super) const PBKDF2_LENGTH: usize = 64;
 /// The length of a new Argon2id hash in bytes.
 pub(super) const ARGON2ID_LENGTH: usize = 32;
-/// The lengths that are read: shorter hashes would match by chance.
+/// The accepted hash lengths. Shorter hashes could match by chance.
 const HASH_LENGTHS: std::ops::RangeInclusive<usize> = 16..=64;
 const SALT_LENGTHS: std::ops::RangeInclusive<usize> = 8..=64;
-/// The longest text of any format.
+/// The maximum length of a stored hash in any format.
 const MAX_LENGTH: usize = 512;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! [`Beyond`]: revocations that no process holds, because there are more than
-//! `Revocations::max_entries`. The log has them, and is asked for each token.
+//! [`Beyond`]: revocations above `Revocations::max_entries`, which are stored
+//! only in the log. The log is queried for each token.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
@@ -10,16 +10,17 @@ use stockade_errors::locks::lock;
 use super::entry::{Kind, Named, Revocation, RevocationKey};
 use crate::Claims;
 
-/// The notes that there are such revocations, and the last lookups in the log.
+/// The notes about such revocations, and the latest log lookups.
 pub(super) struct Beyond {
-    /// The latest end of such a revocation, in seconds since 1970; 0 for none.
+    /// The latest expiry of such a revocation, in seconds since 1970; 0 for
+    /// none.
     until: AtomicU64,
-    /// The ends that the notes in the log have.
+    /// The expiry times of the notes in the log.
     notes: Mutex<BTreeSet<u64>>,
     lookups: Mutex<HashMap<RevocationKey, CachedLookup>>,
 }
 
-/// The response of the log for one key, with its time.
+/// The log's result for one key, with its time.
 struct CachedLookup {
     at_millis: u64,
     found: Option<Revocation>,
@@ -34,7 +35,7 @@ impl Beyond {
         }
     }
 
-    /// Notes that the log has such revocations until this time.
+    /// Records that the log has such revocations until this time.
     pub(super) fn note(&self, until: u64) {
         lock(&self.notes).insert(until);
         if self.until.fetch_max(until, Ordering::AcqRel) == 0 {
@@ -46,14 +47,14 @@ impl Beyond {
         }
     }
 
-    /// Returns true if the log has to be asked for a token. The clock is read only where
-    /// there ever was such a revocation.
+    /// Returns true if the log must be queried for a token. Reads the clock
+    /// only if such a revocation ever existed.
     pub(super) fn is_there(&self, now: impl FnOnce() -> u64) -> bool {
         let until = self.until.load(Ordering::Acquire);
         until > 0 && now() < until
     }
 
-    /// Removes the notes that have expired.
+    /// Removes expired notes.
     pub(super) fn sweep(&self, now: u64, expired: &mut Vec<Revocation>) {
         let mut notes = lock(&self.notes);
         let kept = notes.split_off(&now.saturating_add(1));
@@ -68,7 +69,7 @@ impl Beyond {
         entries.extend(lock(&self.notes).iter().copied().map(Revocation::beyond));
     }
 
-    /// Keeps the lookup of a key in the log.
+    /// Caches the log lookup of a key.
     pub(super) fn keep(&self, key: RevocationKey, found: Option<Revocation>, at_millis: u64) {
         let mut lookups = lock(&self.lookups);
         if lookups.len() >= MAX_LOOKUPS && !lookups.contains_key(&key) {
@@ -80,14 +81,14 @@ impl Beyond {
         lookups.insert(key, CachedLookup { at_millis, found });
     }
 
-    /// Forgets the lookup of a key.
+    /// Removes a key from the cache.
     pub(super) fn forget(&self, key: &RevocationKey) {
         lock(&self.lookups).remove(key);
     }
 
-    /// Returns true or false if the lookups that are at most this old say that a token
-    /// is revoked or not, and `None` if they do not. A revocation is never taken back,
-    /// so that it may be older.
+    /// Returns whether a token is revoked, according to cached lookups up to
+    /// this age, or `None` if they are not sufficient. A positive lookup may be
+    /// older, because a revocation is never undone.
     pub(super) fn validate(
         &self,
         claims: &Claims,
@@ -109,7 +110,7 @@ impl Beyond {
     }
 }
 
-/// Returns the keys under which a token may be revoked.
+/// Returns the keys that may revoke a token.
 pub(super) fn keys_of(claims: &Claims) -> Vec<RevocationKey> {
     let token = Named::token(claims);
     let tokens = [token.name(), token.unbound_name()].map(|name| Revocation::token(name, 0));
@@ -117,20 +118,20 @@ pub(super) fn keys_of(claims: &Claims) -> Vec<RevocationKey> {
     let subjects = subject.map(|subject| {
         [
             Revocation::subject_millis(subject.name(), 0, 0),
-            // Of earlier versions.
+            // The format of earlier versions.
             Revocation::subject(subject.name(), 0, 0),
             Revocation::subject(subject.unbound_name(), 0, 0),
         ]
     });
     let mut keys: Vec<_> =
         tokens.iter().chain(subjects.iter().flatten()).map(Revocation::key).collect();
-    // A payload has one name.
+    // A payload has only one name.
     keys.dedup();
     keys
 }
 
 impl Revocation {
-    /// Returns true if the token is revoked by this entry, which is one of its own.
+    /// Returns true if this entry, which has a key of the token, revokes it.
     fn revokes(&self, claims: &Claims, now: u64) -> bool {
         let is_meant = match self.kind() {
             Kind::Token => true,
@@ -146,9 +147,9 @@ fn is_younger(lookup: &CachedLookup, at_millis: u64, max_age: u64) -> bool {
     at_millis.saturating_sub(lookup.at_millis) <= max_age
 }
 
-/// The age up to which a lookup counts, in milliseconds.
+/// The age up to which a lookup is valid, in milliseconds.
 pub(super) const FRESH_MILLIS: u64 = 5_000;
-/// The largest number of lookups that are kept, in about 10 MB.
+/// The maximum number of cached lookups, which use about 10 MB.
 const MAX_LOOKUPS: usize = 100_000;
 
 #[cfg(test)]
@@ -167,7 +168,7 @@ mod tests {
             beyond.keep(key(number), None, u64::from(number >= 10) * 10_000);
         }
         assert_eq!(lock(&beyond.lookups).len(), MAX_LOOKUPS);
-        // The ten that are old go first, and then all of them.
+        // First the ten old lookups are removed, then all others.
         beyond.keep(key(u64::MAX), None, 10_000);
         assert_eq!(lock(&beyond.lookups).len(), MAX_LOOKUPS - 9);
         for number in 0..11 {

@@ -1,12 +1,13 @@
-//! [`Revocation`]: one entry, as a log keeps it.
+//! [`Revocation`]: one entry in the format of a log.
 
 use ring::digest;
 
 use crate::Claims;
 
-/// One revocation, of a token or of all older tokens of a subject, as a log keeps it.
+/// One revocation of a token, or of all older tokens of a subject, in the
+/// format of a log.
 ///
-/// It has hashes and times only: no token, and nobody's name.
+/// It contains only hashes and times: no tokens and no names of users.
 ///
 /// ```
 /// use stockade_auth::Revocation;
@@ -20,18 +21,19 @@ pub struct Revocation {
     until: u64,
 }
 
-/// The name of an entry, the same in all processes: a quick hash of 4 bytes, by which
-/// nearly every token that is not revoked is known to be none, and the first 12 of a
-/// SHA-256, so that nobody can choose an id or a subject with the name of another one.
+/// The name of an entry, the same in all processes. It consists of a quick hash
+/// of 4 bytes, which identifies nearly every token without a revocation, and
+/// the first 12 bytes of a SHA-256, which prevents chosen collisions between
+/// ids or subjects.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(super) struct Name([u8; 16]);
 
-/// A text that has a name.
+/// The text from which a name is computed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Named<'t> {
     /// Separates ids, subjects and payloads.
     kind: u8,
-    /// The issuer whose id or subject it is. A payload contains its issuer.
+    /// The issuer of the id or subject. A payload already contains its issuer.
     issuer: Option<&'t str>,
     text: &'t str,
 }
@@ -39,26 +41,27 @@ pub(super) struct Named<'t> {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(super) enum Kind {
     Token,
-    /// All tokens of a subject that were issued before this time, in seconds since 1970,
-    /// as earlier versions wrote it.
+    /// All tokens of a subject that were issued before this time, in seconds
+    /// since 1970. Written by earlier versions.
     Subject {
         before: u64,
     },
-    /// All tokens of a subject that were issued before this time, in milliseconds since
-    /// 1970.
+    /// All tokens of a subject that were issued before this time, in
+    /// milliseconds since 1970.
     SubjectMillis {
         before: u64,
     },
-    /// No token: a note that the log has more than the processes hold.
+    /// Not a token, but a note that the log has more entries than the processes
+    /// hold.
     Beyond,
 }
 
-/// The first bytes of an entry: its kind and its name. Entries with the same key are
-/// one revocation.
+/// The first bytes of an entry: its kind and its name. Entries with the same
+/// key are one revocation.
 pub type RevocationKey = [u8; 17];
 
 impl<'t> Named<'t> {
-    /// A token: by its id, or by the payload that was signed.
+    /// Identifies a token by its id, or by the signed payload.
     pub(super) fn token(claims: &'t Claims) -> Self {
         match claims.marked_id() {
             Some(id) => Self::id(claims.marked_issuer(), id),
@@ -80,8 +83,8 @@ impl<'t> Named<'t> {
         Some(Self::subject(claims.marked_issuer(), subject))
     }
 
-    /// Returns the quick hash: a multiplication for each 8 bytes. The issuer is not part
-    /// of it: the whole name decides between issuers.
+    /// Returns the quick hash: a multiplication for each 8 bytes. It does not
+    /// contain the issuer; the complete name distinguishes issuers.
     pub(super) fn quick(self) -> u32 {
         let (words, rest) = self.text.as_bytes().as_chunks();
         let mut last = [0; 8];
@@ -91,7 +94,7 @@ impl<'t> Named<'t> {
         let hash = words.fold(first.wrapping_mul(FACTOR), |hash, word| {
             (hash.rotate_left(23) ^ word).wrapping_mul(FACTOR)
         });
-        // The upper half is the better one.
+        // The upper half has the better distribution.
         (hash >> 32) as u32
     }
 
@@ -109,9 +112,9 @@ impl<'t> Named<'t> {
         }
     }
 
-    /// Returns the name that entries of earlier versions have, which did not contain the
-    /// issuer. Logs have such entries until they expire, and they revoke the tokens of
-    /// all issuers.
+    /// Returns the name in the format of earlier versions, which did not
+    /// contain the issuer. Such entries revoke the tokens of all issuers, and
+    /// logs have them until they expire.
     pub(super) fn unbound_name(self) -> Name {
         self.hashed([&[self.kind], &[], &[], self.text.as_bytes()])
     }
@@ -159,9 +162,10 @@ impl Revocation {
         Self { name, kind: Kind::SubjectMillis { before }, until }
     }
 
-    /// Makes the note of a log that it has revocations beyond
-    /// [`max_entries`](super::Revocations::max_entries), which end at this time at the
-    /// latest, in seconds since 1970. It is kept and put back as entries are.
+    /// Creates a note that the log has revocations above
+    /// [`max_entries`](super::Revocations::max_entries), which expire no later
+    /// than this time in seconds since 1970. It is stored and restored like an
+    /// entry.
     #[must_use]
     pub fn beyond(until: u64) -> Self {
         Self { name: Name([0; 16]), kind: Kind::Beyond, until }
@@ -173,7 +177,7 @@ impl Revocation {
         self.kind == Kind::Beyond
     }
 
-    /// Returns the kind and the name: the first 17 of its bytes.
+    /// Returns the kind and the name, which are the first 17 bytes.
     #[must_use]
     pub fn key(&self) -> RevocationKey {
         let mut key = [self.kind.byte(); 17];
@@ -189,15 +193,14 @@ impl Revocation {
         self.kind
     }
 
-    /// Returns the time from which the entry means nothing any more, in seconds since
-    /// 1970.
+    /// Returns the time when the entry expires, in seconds since 1970.
     #[must_use]
     pub fn until(&self) -> u64 {
         self.until
     }
 
-    /// Returns the entry as bytes: 25 for a token (the first byte is 1) and a note (3), 33
-    /// for a subject (4, or 2 in entries of earlier versions).
+    /// Returns the entry as bytes: 25 for a token (the first byte is 1) and a
+    /// note (3), 33 for a subject (4, or 2 in entries of earlier versions).
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(SUBJECT_BYTES);
@@ -209,7 +212,8 @@ impl Revocation {
         bytes
     }
 
-    /// Reads the bytes of [`to_bytes`](Self::to_bytes), and `None` from others.
+    /// Parses the bytes of [`to_bytes`](Self::to_bytes); `None` for other
+    /// bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (kind, rest) = bytes.split_first()?;
@@ -227,11 +231,13 @@ impl Revocation {
     }
 }
 
-/// The fraction of the golden ratio, an odd number with bits everywhere.
+/// The fractional part of the golden ratio: an odd number with evenly
+/// distributed bits.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The kind of a payload.
 const PAYLOAD: u8 = b'p';
-/// The first byte of what is hashed for a name with an issuer. No kind is the same.
+/// The first byte of the hash input for a name with an issuer. It differs from
+/// all kinds.
 const BOUND: u8 = b'b';
 const TOKEN: u8 = 1;
 const SUBJECT: u8 = 2;
@@ -291,7 +297,8 @@ mod tests {
         }
     }
 
-    /// All processes have the same names, also processes of another version.
+    /// All processes compute the same names, including processes of another
+    /// version.
     #[test]
     fn names_never_change() {
         let named = Named::subject(None, "user:7");
@@ -308,7 +315,7 @@ mod tests {
         let texts = (0..100_000).map(|number| format!("user:{number}"));
         let twice =
             texts.filter(|text| !seen.insert(Named::subject(None, text).quick() >> 8)).count();
-        // Of 2^24 places 298 are hit twice by chance.
+        // Among 2^24 slots, 298 random collisions are expected.
         assert!(twice < 600, "{twice}");
     }
 }

@@ -1,28 +1,28 @@
-//! [`RevokeError`].
+//! [`RevokeError`]: an error while revoking tokens.
 
 use std::error::Error;
 use std::fmt;
 
 use stockade_errors::ApiError;
 
-/// The reason why something was not revoked, or not everywhere.
+/// The reason why a revocation failed, or is not yet effective everywhere.
 ///
-/// As an [`ApiError`] it is a 503, and a 500 for a token without `exp`, which is a
-/// mistake of the program.
+/// As an [`ApiError`] it is a 503, or a 500 for a token without `exp`, which is
+/// a programming error.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RevokeError {
-    /// The token has no `exp`, and would have to be kept for ever. Take
+    /// The token lacks `exp`, so the entry would never expire. Use
     /// [`revoke_for`](super::Revocations::revoke_for).
     NoExpiry,
-    /// There are [`max_entries`](super::Revocations::max_entries) already, and no log
-    /// that keeps more. Nothing was revoked.
+    /// There are already [`max_entries`](super::Revocations::max_entries), and
+    /// no log stores more. Nothing was revoked.
     Full,
-    /// There are [`max_entries`](super::Revocations::max_entries) already, and the log
-    /// that keeps more cannot be reached. Nothing was revoked.
+    /// There are already [`max_entries`](super::Revocations::max_entries), and
+    /// the log that stores more is unavailable. Nothing was revoked.
     Beyond(Box<dyn Error + Send + Sync>),
-    /// It is revoked in this process, and the others will learn it later: their log
-    /// cannot be reached.
+    /// The token is revoked in this process. Other processes learn it later,
+    /// because the log is unavailable.
     Log(Box<dyn Error + Send + Sync>),
 }
 

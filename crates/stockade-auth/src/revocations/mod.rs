@@ -1,9 +1,10 @@
-//! `Revocations`: tokens that are refused before they expire.
+//! `Revocations`: rejects tokens before they expire.
 //!
-//! - `table`: everything that is revoked, in memory; the hot path.
+//! - `table`: all revocations, in memory; the hot path.
 //! - `entry`: one revocation, its name and its bytes.
-//! - `shared_log`: the way from one process to the others.
-//! - `beyond`: what the log has and no process holds.
+//! - `shared_log`: the interface that distributes revocations between
+//!   processes.
+//! - `beyond`: revocations that only the log stores.
 //! - `watch`: `RevocationWatch`, for connections that outlive a request.
 //! - `error`: `RevokeError`.
 
@@ -31,14 +32,15 @@ use beyond::{FRESH_MILLIS, keys_of};
 use entry::Named;
 use table::Table;
 
-/// Tokens that are refused before they expire. Clones share them.
+/// Tokens that are rejected before they expire. Clones share the revocations.
 ///
-/// A `jti` and a `sub` are unique only among the tokens of one issuer. A revocation
-/// includes the `iss` of the tokens, and does not affect tokens of another issuer.
+/// A `jti` and a `sub` are unique only among the tokens of one issuer. A
+/// revocation includes the `iss` of the tokens, and does not affect tokens of
+/// another issuer.
 ///
-/// Only what is revoked and has not expired yet is kept, and each process has all of
-/// it in memory: a check is a look-up, and waits for nothing. A million entries take
-/// about 50 MB; each is a hash of 16 bytes and its times.
+/// Only revocations of unexpired tokens are stored. Each process has all of
+/// them in memory, so a check is a lookup and never waits. A million entries
+/// use about 50 MB; each is a hash of 16 bytes and its times.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -64,25 +66,26 @@ use table::Table;
 /// let revocations = Revocations::in_memory();
 /// assert_eq!(revocations.check(&claims), RevocationStatus::NotRevoked);
 ///
-/// // Signed out here: this token alone.
+/// // Log out here: revoke only this token.
 /// revocations.revoke(&claims).await?;
 /// assert_eq!(revocations.check(&claims), RevocationStatus::Revoked);
 ///
-/// // Signed out everywhere: all tokens of the user up to now. They have no `iss`.
+/// // Log out everywhere: revoke all current tokens of the user, which have no `iss`.
 /// revocations.revoke_before(None, "user:7", SystemTime::now()).await?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).unwrap();
 /// ```
 ///
-/// Beyond [`max_entries`](Self::max_entries) a log such as that of `Redis::revocations`
-/// keeps what is revoked, and is asked for each token, at most every 5 s: see
-/// [`check_or_query`](Self::check_or_query).
+/// Above [`max_entries`](Self::max_entries), a log such as `Redis::revocations`
+/// stores further revocations. It is queried for each token, at most every 5 s:
+/// see [`check_or_query`](Self::check_or_query).
 ///
-/// `Auth::revocations` of the middleware checks each token by it, and with a shared log,
-/// such as that of `Redis::revocations`, all processes refuse what one has revoked.
+/// `Auth::revocations` of the middleware checks each token. With a shared log,
+/// such as `Redis::revocations`, all processes reject tokens that one process
+/// revoked.
 ///
 /// # Beyond the spec
-/// The specification has no revocation.
+/// Revocation is not in the specification.
 #[derive(Clone)]
 #[must_use = "it does nothing until tokens are checked by it"]
 pub struct Revocations {
@@ -92,40 +95,41 @@ pub struct Revocations {
     max_token_life: Duration,
 }
 
-/// The answer of [`Revocations::check`].
+/// The result of [`Revocations::check`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum RevocationStatus {
     /// The token may be accepted.
     NotRevoked,
-    /// The token must be refused.
+    /// The token must be rejected.
     Revoked,
-    /// Nobody can say: there has been no contact to the log for too long, or none yet.
+    /// The status is unknown: the last contact with the log is too old, or
+    /// there was none yet.
     Unknown,
-    /// Memory cannot tell, because there are more revocations than it holds:
-    /// [`check_or_query`](Revocations::check_or_query) asks the log.
+    /// Memory is not sufficient, because there are more revocations than it
+    /// holds. [`check_or_query`](Revocations::check_or_query) queries the log.
     Inconclusive,
 }
 
-/// The treatment of tokens while there is no contact to the log.
+/// The treatment of tokens while the log is unavailable.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum StalePolicy {
-    /// Their status is [`Unknown`](RevocationStatus::Unknown) once the last contact is
-    /// older than this, and before the first one. Requests with tokens are answered 503
-    /// then. The default, with 30 s.
+    /// The status is [`Unknown`](RevocationStatus::Unknown) before the first
+    /// contact, and when the last contact is older than `after`. Requests with
+    /// tokens get a 503. This is the default, with 30 s.
     Refuse {
-        /// The age of the last contact up to which tokens are accepted.
+        /// The maximum age of the last contact while tokens are accepted.
         after: Duration,
     },
-    /// They are judged by what is known, however old it is: a token that was revoked
-    /// elsewhere meanwhile is accepted. It is a warning in the log where a router is
-    /// built with it.
+    /// The status depends on known revocations, however old they are: a token
+    /// that was revoked elsewhere in the meantime is accepted. The router logs
+    /// a warning about this when it is built.
     Accept,
 }
 
 impl Revocations {
-    /// Makes revocations that this process alone knows, and that end with it.
+    /// Creates revocations that only this process sees and that end with it.
     pub fn in_memory() -> Self {
         Self {
             table: Arc::new(Table::new(false)),
@@ -135,54 +139,56 @@ impl Revocations {
         }
     }
 
-    /// Makes revocations that all processes with this log share.
+    /// Creates revocations that all processes with this log share.
     pub fn shared(log: Arc<dyn RevocationLog>) -> Self {
         let table = Arc::new(Table::new(true));
         log.attach(RevocationFeed::new(&table));
         Self { table, log: Some(log), ..Self::in_memory() }
     }
 
-    /// Sets the largest number of entries in memory. Beyond it, [`revoke`](Self::revoke)
-    /// fails in one process, and with a log that can be asked the log keeps more.
-    /// Default: 1,000,000. All clones have the same, and all processes should.
+    /// Sets the maximum number of entries in memory. Above it,
+    /// [`revoke`](Self::revoke) fails, unless the log supports queries and
+    /// stores further entries. Default: 1,000,000. All clones share the value,
+    /// and all processes should use the same.
     pub fn max_entries(self, max: usize) -> Self {
         self.table.set_max_entries(max);
         self
     }
 
-    /// Sets the clock of all clones, for tests. Only the first one counts. Default: that
-    /// of the system, and for the age of the last contact one that never goes back.
+    /// Sets the clock of all clones, for tests. Only the first call has an
+    /// effect. Default: the system clock, and a monotonic clock for the age of
+    /// the last contact.
     pub fn clock(self, clock: UnixClock) -> Self {
         self.table.set_clock(clock);
         self
     }
 
     setters! {
-        /// Sets the treatment of tokens while there is no contact to the log. Default:
-        /// [`StalePolicy::Refuse`] after 30 s. Without a log it means nothing.
+        /// Sets the treatment of tokens while the log is unavailable. Default:
+        /// [`StalePolicy::Refuse`] after 30 s. It has no effect without a log.
         stale: StalePolicy;
 
-        /// Sets the longest time for which tokens of this application are valid: so
-        /// long [`revoke_before`](Self::revoke_before) is remembered. Default: 30 days.
-        /// A token that is valid for longer, or has no `exp` or no `iat`, is a warning
-        /// in the log, once.
+        /// Sets the longest lifetime of tokens in this application, which is
+        /// also the lifetime of a [`revoke_before`](Self::revoke_before) entry.
+        /// Default: 30 days. A token with a longer lifetime, or without `exp`
+        /// or `iat`, causes one warning in the log.
         max_token_life: Duration;
     }
 
-    /// Returns the treatment of tokens while there is no contact; `None` if all of this
-    /// is in memory, and needs none.
+    /// Returns the treatment of tokens while the log is unavailable, or `None`
+    /// if there is only memory.
     #[must_use]
     pub fn stale_policy(&self) -> Option<StalePolicy> {
         self.log.is_some().then_some(self.stale)
     }
 
-    /// Returns the number of entries that are kept in this process.
+    /// Returns the number of entries in this process.
     #[must_use]
     pub fn count(&self) -> usize {
         self.table.len()
     }
 
-    /// Checks a verified token. Reads memory only.
+    /// Checks a verified token. Reads only memory.
     #[must_use]
     pub fn check(&self, claims: &Claims) -> RevocationStatus {
         if let Some(log) = &self.log
@@ -205,12 +211,14 @@ impl Revocations {
         }
     }
 
-    /// Checks a verified token as [`check`](Self::check) does, and asks the log where
-    /// memory cannot tell. An answer counts for 5 s, and of 100,000 keys at most.
+    /// Checks a verified token as [`check`](Self::check) does, and queries the
+    /// log if memory is not sufficient. Results are cached for 5 s, for at most
+    /// 100,000 keys.
     ///
-    /// While the log does not answer, an older answer counts that is no older than
-    /// [`StalePolicy::Refuse`] allows, and without one the token is
-    /// [`Unknown`](RevocationStatus::Unknown); with [`StalePolicy::Accept`] it is not revoked.
+    /// If the log is unavailable, an older result is used up to the age that
+    /// [`StalePolicy::Refuse`] allows; otherwise the token is
+    /// [`Unknown`](RevocationStatus::Unknown). With [`StalePolicy::Accept`] the
+    /// token is not revoked.
     pub async fn check_or_query(&self, claims: &Claims) -> RevocationStatus {
         let (status, log) = (self.check(claims), self.log.as_ref());
         let Some(log) = log.filter(|_| status == RevocationStatus::Inconclusive) else {
@@ -243,57 +251,62 @@ impl Revocations {
         }
     }
 
-    /// Returns a future that ends when a revocation of this token, or of its subject,
-    /// has arrived in this process. A connection that outlives the request of its token
-    /// waits for it, and then checks the token again.
+    /// Returns a future that completes when a revocation of this token, or of
+    /// its subject, has arrived in this process. A connection that outlives its
+    /// request awaits the future and then checks the token again.
     pub fn watch(&self, claims: &Claims) -> RevocationWatch {
         RevocationWatch::new(Arc::clone(&self.table), claims)
     }
 
-    /// Returns true if there is a log that can be asked for what is in no memory.
+    /// Returns true if the log can be queried for entries that are not in
+    /// memory.
     #[must_use]
     pub fn can_query(&self) -> bool {
         self.log.as_ref().is_some_and(|log| log.can_query())
     }
 
-    /// Returns what the answers of the log say that are at most this old.
+    /// Returns the result of cached log lookups up to this age.
     fn answered(&self, claims: &Claims, keys: &[RevocationKey], max_age: u64) -> Option<bool> {
         let (now, at) = (self.table.now(), self.table.steady_millis());
         self.table.beyond.validate(claims, keys, now, (at, max_age))
     }
 
-    /// Revokes one token: by its `iss` and `jti`, or, without a `jti`, by its payload. It
-    /// is kept until its `exp`, and ten minutes more for clocks that differ.
+    /// Revokes one token by its `iss` and `jti`, or by its payload if it has no
+    /// `jti`. The entry expires ten minutes after the token's `exp`, because
+    /// clocks differ.
     ///
-    /// It is refused here from now on, and in the other processes when they have heard
-    /// of it.
+    /// The token is rejected here immediately, and in other processes when the
+    /// entry reaches them.
     ///
     /// # Errors
-    /// [`RevokeError::NoExpiry`] of a token without `exp`; [`RevokeError::Full`] and
-    /// [`RevokeError::Beyond`] if there are too many; [`RevokeError::Log`] if the others
-    /// cannot be told at once.
+    /// [`RevokeError::NoExpiry`] for a token without `exp`;
+    /// [`RevokeError::Full`] and [`RevokeError::Beyond`] if there are too many
+    /// entries; [`RevokeError::Log`] if the other processes cannot be notified
+    /// now.
     pub async fn revoke(&self, claims: &Claims) -> Result<(), RevokeError> {
         let until = claims.expires_at().ok_or(RevokeError::NoExpiry)?;
         self.add(Revocation::token(Named::token(claims).name(), until.saturating_add(KEPT_SECONDS)))
             .await
     }
 
-    /// Revokes one token as [`revoke`](Self::revoke) does, for this time and no longer,
-    /// whatever its `exp` is. It is for tokens without one.
+    /// Revokes one token as [`revoke`](Self::revoke) does, but for exactly this
+    /// time, regardless of `exp`. Use it for tokens without `exp`.
     ///
     /// # Errors
-    /// As [`revoke`](Self::revoke), without [`RevokeError::NoExpiry`].
+    /// The errors of [`revoke`](Self::revoke), except
+    /// [`RevokeError::NoExpiry`].
     pub async fn revoke_for(&self, claims: &Claims, time: Duration) -> Result<(), RevokeError> {
         let until = self.table.now().saturating_add(whole_seconds(time));
         self.add(Revocation::token(Named::token(claims).name(), until)).await
     }
 
-    /// Revokes the token with this `iss` and `jti`, which the application has kept, until
-    /// this time: its `exp`. Ten minutes are added as in [`revoke`](Self::revoke). The
-    /// issuer is `None` for tokens without `iss`.
+    /// Revokes the token with this `iss` and `jti`, which the application has
+    /// stored, until its `exp`. Ten minutes are added as in
+    /// [`revoke`](Self::revoke). The issuer is `None` for tokens without `iss`.
     ///
     /// # Errors
-    /// As [`revoke`](Self::revoke), without [`RevokeError::NoExpiry`].
+    /// The errors of [`revoke`](Self::revoke), except
+    /// [`RevokeError::NoExpiry`].
     pub async fn revoke_id(
         &self,
         issuer: Option<&str>,
@@ -304,21 +317,22 @@ impl Revocations {
         self.add(Revocation::token(Named::id(issuer, id).name(), until)).await
     }
 
-    /// Revokes all tokens with this `iss` and `sub` that were issued before this time, and
-    /// those without `iat`: to sign somebody out everywhere, or after a change of a
-    /// password. It is kept for [`max_token_life`](Self::max_token_life).
+    /// Revokes all tokens with this `iss` and `sub` that were issued before
+    /// this time or have no `iat`. Use it to log a user out everywhere, or
+    /// after a password change. The entry expires after
+    /// [`max_token_life`](Self::max_token_life).
     ///
-    /// The issuer is the `iss` of the tokens, and `None` for tokens without `iss`. Tokens
-    /// of another issuer with the same `sub` belong to another user, and stay valid: with
-    /// `None`, no token that has an `iss` is revoked. If several issuers omit `iss`, use
-    /// one `Revocations` for each of them.
+    /// The issuer is the `iss` of the tokens, or `None` for tokens without
+    /// `iss`. Tokens of another issuer with the same `sub` belong to another
+    /// user and stay valid: `None` revokes no token with an `iss`. If several
+    /// issuers omit `iss`, use one `Revocations` for each of them.
     ///
-    /// Issue tokens by [`TokenIssuer`](crate::TokenIssuer): its claim `iat_ms` counts
-    /// milliseconds, so a user who logs in again within the same second gets a valid token.
-    /// `iat` counts whole seconds. Without `iat_ms`, as in tokens of
-    /// [`generate_jwt`](crate::generate_jwt), every token of the second of
-    /// `SystemTime::now()` is revoked, including tokens that are issued later in that
-    /// second.
+    /// Issue tokens with [`TokenIssuer`](crate::TokenIssuer): its claim
+    /// `iat_ms` counts milliseconds, so a user who logs in again within the
+    /// same second gets a valid token. `iat` counts whole seconds. Without
+    /// `iat_ms`, as in tokens of [`generate_jwt`](crate::generate_jwt), every
+    /// token of the second of `SystemTime::now()` is revoked, including tokens
+    /// that are issued later in that second.
     ///
     /// ```
     /// use std::time::{Duration, UNIX_EPOCH};
@@ -355,7 +369,8 @@ impl Revocations {
     /// ```
     ///
     /// # Errors
-    /// As [`revoke`](Self::revoke), without [`RevokeError::NoExpiry`].
+    /// The errors of [`revoke`](Self::revoke), except
+    /// [`RevokeError::NoExpiry`].
     pub async fn revoke_before(
         &self,
         issuer: Option<&str>,
@@ -363,7 +378,8 @@ impl Revocations {
         time: SystemTime,
     ) -> Result<(), RevokeError> {
         let kept = whole_seconds(self.max_token_life).saturating_add(KEPT_SECONDS);
-        // From now at least: the tokens of a time to come are revoked until they expire.
+        // At least from now: a future time also revokes tokens that are issued
+        // until then, up to their expiry.
         let until = seconds_up(time).max(self.table.now()).saturating_add(kept);
         let name = Named::subject(issuer, subject).name();
         self.add(Revocation::subject_millis(name, millis_up(time), until)).await
@@ -373,7 +389,7 @@ impl Revocations {
         if !self.table.add(entry) {
             let log = self.log.as_ref().filter(|log| log.can_query()).ok_or(RevokeError::Full)?;
             log.publish_beyond(entry).await?;
-            // It holds here at once, whatever was answered before.
+            // It applies here immediately, regardless of cached lookups.
             self.table.beyond.forget(&entry.key());
             self.table.watchers.wake(&entry.key());
             return Ok(());
@@ -393,7 +409,7 @@ impl Revocations {
         }
     }
 
-    /// Warns once of a token for which `revoke_before` may be forgotten too early.
+    /// Warns once about a token that outlives `revoke_before` entries.
     fn warn_of_a_long_life(&self, claims: &Claims) {
         let life = claims.expires_at().zip(claims.issued_at());
         let is_longer = life.is_none_or(|(expires, issued)| {
@@ -420,24 +436,25 @@ impl fmt::Debug for Revocations {
     }
 }
 
-/// Returns the seconds since 1970 of a time, rounded up.
+/// Returns a time as seconds since 1970, rounded up.
 fn seconds_up(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, whole_seconds)
 }
 
-/// Returns the milliseconds since 1970 of a time, rounded up.
+/// Returns a time as milliseconds since 1970, rounded up.
 fn millis_up(time: SystemTime) -> u64 {
     let nanos = time.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
     u64::try_from(nanos.div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
 
-/// Returns the seconds of a duration, rounded up.
+/// Returns a duration in seconds, rounded up.
 fn whole_seconds(time: Duration) -> u64 {
     time.as_secs().saturating_add(u64::from(time.subsec_nanos() > 0))
 }
 
-/// The time for which an entry is kept after the token has expired: the clocks of
-/// processes differ, and verifiers have a leeway, which must not be longer.
+/// The lifetime of an entry after the token has expired. It covers clock
+/// differences between processes and the leeway of verifiers, which must not be
+/// longer.
 pub const KEPT_SECONDS: u64 = 600;
 const STALE_AFTER: Duration = Duration::from_secs(30);
 const MAX_TOKEN_LIFE: Duration = Duration::from_secs(30 * 86_400);

@@ -1,4 +1,4 @@
-//! [`RevocationLog`]: the way by which processes tell each other what is revoked.
+//! [`RevocationLog`]: distributes revocations between processes.
 
 use std::error::Error;
 use std::fmt;
@@ -10,11 +10,11 @@ use super::entry::RevocationKey;
 use super::table::Table;
 use super::{Revocation, RevokeError};
 
-/// A log that several processes share, of a [`Revocations`](super::Revocations).
+/// A log that several processes share, for [`Revocations`](super::Revocations).
 ///
-/// The entries of a log are a set: an order means nothing, and an entry that comes twice
-/// changes nothing. So a log that lost something may be filled again from any process,
-/// by [`RevocationFeed::entries`].
+/// The entries of a log are a set: their order does not matter, and duplicates
+/// have no effect. A log that lost entries can be refilled from any process
+/// with [`RevocationFeed::entries`].
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -30,7 +30,7 @@ use super::{Revocation, RevokeError};
 /// impl RevocationLog for Shared {
 ///     fn attach(&self, feed: RevocationFeed) {
 ///         let mut feeds = self.0.lock().unwrap();
-///         // One that comes later learns what the others know.
+///         // A later feed receives the entries of the others.
 ///         feed.apply(feeds.iter().filter_map(RevocationFeed::entries).flatten());
 ///         feed.note_contact();
 ///         feeds.push(feed);
@@ -47,36 +47,35 @@ use super::{Revocation, RevokeError};
 /// # let _ = (here, there);
 /// ```
 pub trait RevocationLog: Send + Sync {
-    /// Takes the way to put entries of others into the table of this process. Called
-    /// once, before everything else.
+    /// Receives the feed that adds entries of other processes to the table of
+    /// this process. Called once, before all other methods.
     fn attach(&self, feed: RevocationFeed);
 
-    /// Tells the other processes of an entry, which this one knows already. An error
-    /// must not lose it: the log tells it later.
+    /// Publishes an entry, which this process already has, to the other
+    /// processes. An error must not lose the entry: the log publishes it later.
     fn publish(&self, entry: Revocation) -> PublishFuture<'_>;
 
-    /// Returns true if the log keeps revocations that the processes have no room for,
-    /// and can be asked for them. Default: false; then revoking fails beyond
-    /// [`max_entries`](super::Revocations::max_entries).
+    /// Returns true if the log stores revocations that do not fit into the
+    /// processes and can be queried for them. Default: false; revoking fails
+    /// above [`max_entries`](super::Revocations::max_entries).
     fn can_query(&self) -> bool {
         false
     }
 
-    /// Keeps an entry that this process has no room for, and tells the others that there
-    /// is one, by [`Revocation::beyond`] in their feeds and in its own. Default:
-    /// [`RevokeError::Full`].
+    /// Stores an entry that does not fit into this process, and notifies all
+    /// processes, including this one, with [`Revocation::beyond`] in their
+    /// feeds. Default: [`RevokeError::Full`].
     fn publish_beyond(&self, _entry: Revocation) -> PublishFuture<'_> {
         Box::pin(async { Err(RevokeError::Full) })
     }
 
-    /// Returns what was published beyond the bound under each of these keys. Default:
-    /// nothing.
+    /// Returns the entries above the limit with these keys. Default: nothing.
     fn query<'a>(&'a self, keys: &'a [RevocationKey]) -> QueryFuture<'a> {
         Box::pin(async { Ok(vec![None; keys.len()]) })
     }
 
-    /// Called when a token was refused because there is no contact, so that a log can
-    /// look after its task. Default: nothing.
+    /// Called when a token was rejected because the log is unavailable. A log
+    /// can check its task here. Default: nothing.
     fn wake(&self) {}
 }
 
@@ -88,8 +87,9 @@ pub type QueryFuture<'a> = Pin<Box<dyn Future<Output = Answers> + Send + 'a>>;
 
 type Answers = Result<Vec<Option<Revocation>>, Box<dyn Error + Send + Sync>>;
 
-/// The way from a log to the table of a process. It does not keep the table: once all
-/// its [`Revocations`](super::Revocations) are gone, nothing is kept any more.
+/// The connection from a log to the table of a process. It does not keep the
+/// table alive: the table is dropped with the last
+/// [`Revocations`](super::Revocations).
 #[derive(Clone)]
 pub struct RevocationFeed(Weak<Table>);
 
@@ -98,10 +98,10 @@ impl RevocationFeed {
         Self(Arc::downgrade(table))
     }
 
-    /// Puts entries into the table. Returns false if it is gone.
+    /// Adds entries to the table. Returns false if the table was dropped.
     ///
-    /// An entry for which there is no room is logged at error level: its token passes
-    /// in this process.
+    /// An entry that does not fit is logged at error level: its token is
+    /// accepted in this process.
     pub fn apply(&self, entries: impl IntoIterator<Item = Revocation>) -> bool {
         let Some(table) = self.0.upgrade() else { return false };
         let lost = entries.into_iter().filter(|entry| !table.add(*entry)).count();
@@ -115,33 +115,35 @@ impl RevocationFeed {
         true
     }
 
-    /// Notes that the table has everything that the log has.
+    /// Records that the table has all entries of the log.
     pub fn note_contact(&self) {
         if let Some(table) = self.0.upgrade() {
             table.note_contact();
         }
     }
 
-    /// Returns all entries of the table, in no order; `None` if it is gone.
+    /// Returns all entries of the table, in arbitrary order; `None` if the
+    /// table was dropped.
     #[must_use]
     pub fn entries(&self) -> Option<Vec<Revocation>> {
         Some(self.0.upgrade()?.entries())
     }
 
-    /// Removes expired entries from the table, and returns them; `None` if it is gone.
+    /// Removes expired entries from the table and returns them; `None` if the
+    /// table was dropped.
     #[must_use]
     pub fn sweep(&self) -> Option<Vec<Revocation>> {
         Some(self.0.upgrade()?.sweep())
     }
 
-    /// Returns the largest number of entries, for a log that has a bound too; `None` if
-    /// the table is gone.
+    /// Returns the maximum number of entries, for a log that is also bounded;
+    /// `None` if the table was dropped.
     #[must_use]
     pub fn max_entries(&self) -> Option<usize> {
         Some(self.0.upgrade()?.max_entries())
     }
 
-    /// Returns the time in seconds since 1970; `None` if the table is gone.
+    /// Returns the time in seconds since 1970; `None` if the table was dropped.
     #[must_use]
     pub fn now(&self) -> Option<u64> {
         Some(self.0.upgrade()?.now())

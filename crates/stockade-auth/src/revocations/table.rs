@@ -1,7 +1,7 @@
-//! [`Table`]: everything that is revoked, in memory.
+//! [`Table`]: all revocations, in memory.
 //!
-//! Hot: [`Table::is_revoked`] of a token costs a quick hash and a look at a bit for each
-//! kind of revocation that there is, and nothing while there is none.
+//! Hot: [`Table::is_revoked`] computes a quick hash and checks a bit for each
+//! kind of revocation in use. It costs nothing while there are no revocations.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use super::entry::{Kind, Name, Named, Revocation};
 use super::watch::Watchers;
 use crate::{Claims, UnixClock};
 
-/// Everything that is revoked, with the time of the last contact to its log.
+/// All revocations, with the time of the last contact to the log.
 pub(super) struct Table {
     tokens: Shards<Until>,
     subjects: Shards<Before<MILLIS>>,
@@ -24,12 +24,12 @@ pub(super) struct Table {
     max_entries: AtomicUsize,
     clock: OnceLock<UnixClock>,
     start: Instant,
-    /// Milliseconds of [`Table::steady_millis`] at the last contact, and 1; 0 for none
-    /// yet.
+    /// [`Table::steady_millis`] at the last contact, plus 1; 0 for none yet.
     heard: AtomicU64,
-    /// True if a log removes expired entries, here and in what it shares.
+    /// True if a log removes expired entries, both here and in its shared
+    /// storage.
     is_shared: bool,
-    /// The time of the last look for expired entries, in seconds since 1970.
+    /// The time of the last sweep, in seconds since 1970.
     swept: AtomicU64,
     pub(super) has_warned: AtomicBool,
     pub(super) beyond: Beyond,
@@ -55,7 +55,8 @@ impl Table {
     }
 
     pub(super) fn set_clock(&self, clock: UnixClock) {
-        // The first one counts: times of two clocks cannot be compared.
+        // Only the first clock is used, because times of two clocks cannot be
+        // compared.
         let _ = self.clock.set(clock);
     }
 
@@ -71,8 +72,8 @@ impl Table {
         self.tokens.len() + self.subjects.len() + self.subjects_in_seconds.len()
     }
 
-    /// Returns the seconds since 1970, or the end of time where the clock is before:
-    /// no token is valid then.
+    /// Returns the seconds since 1970. Returns the maximum if the clock is
+    /// before 1970, because no token is valid then.
     pub(super) fn now(&self) -> u64 {
         self.clock
             .get()
@@ -80,8 +81,8 @@ impl Table {
             .unwrap_or(u64::MAX)
     }
 
-    /// Returns a time in milliseconds that the clock of the day does not change, unless
-    /// a test has given one.
+    /// Returns a monotonic time in milliseconds, unless a test has set the
+    /// clock.
     pub(super) fn steady_millis(&self) -> u64 {
         match self.clock.get().filter(|clock| clock.is_custom()) {
             Some(clock) => clock.now().unwrap_or(u64::MAX).saturating_mul(1_000),
@@ -89,7 +90,7 @@ impl Table {
         }
     }
 
-    /// Notes that everything which the log has is known now.
+    /// Records that the table has all entries of the log now.
     pub(super) fn note_contact(&self) {
         self.heard.store(self.steady_millis().saturating_add(1), Ordering::Release);
     }
@@ -100,7 +101,7 @@ impl Table {
         Some(self.steady_millis().saturating_sub(heard))
     }
 
-    /// Returns true if a token is revoked, by itself or by its subject.
+    /// Returns true if a token is revoked, directly or by its subject.
     pub(super) fn is_revoked(&self, claims: &Claims) -> bool {
         if let Some(Until(until)) = self.tokens.get(|| Some(Named::token(claims)))
             && self.now() < until
@@ -117,7 +118,7 @@ impl Table {
             || self.subjects_in_seconds.get(subject).is_some_and(is_meant_in_seconds)
     }
 
-    /// Adds an entry. Returns false if there is no room for it.
+    /// Adds an entry. Returns false if the table is full.
     pub(super) fn add(&self, entry: Revocation) -> bool {
         let now = self.now();
         if entry.until() <= now {
@@ -155,7 +156,7 @@ impl Table {
         is_added
     }
 
-    /// Removes the expired entries, and returns them.
+    /// Removes expired entries and returns them.
     pub(super) fn sweep(&self) -> Vec<Revocation> {
         let now = self.now();
         let mut expired = Vec::new();
@@ -166,7 +167,7 @@ impl Table {
         expired
     }
 
-    /// Returns all entries, in no order.
+    /// Returns all entries, in arbitrary order.
     pub(super) fn entries(&self) -> Vec<Revocation> {
         let mut entries = Vec::with_capacity(self.len());
         self.tokens.list(&mut entries);
@@ -177,18 +178,20 @@ impl Table {
     }
 }
 
-/// A value of the table. Two for the same name become one, in any order.
+/// A value of the table. Two values with the same name are merged, in any
+/// order.
 trait Value: Copy {
     fn join(self, other: Self) -> Self;
     fn until(self) -> u64;
     fn entry(self, name: Name) -> Revocation;
 }
 
-/// A token is revoked until this time.
+/// The time until which a token is revoked.
 #[derive(Clone, Copy)]
 struct Until(u64);
 
-/// The tokens of a subject that were issued before a time, in milliseconds or seconds.
+/// The time before which the tokens of a subject are revoked, in milliseconds
+/// or seconds.
 #[derive(Clone, Copy)]
 struct Before<const UNIT: bool> {
     before: u64,
@@ -230,17 +233,17 @@ impl<const UNIT: bool> Value for Before<UNIT> {
     }
 }
 
-/// A map in parts, so that a change stops few readers.
+/// A sharded map, so a write blocks few readers.
 struct Shards<V> {
     shards: [RwLock<Shard<V>>; SHARDS],
     len: AtomicUsize,
 }
 
-/// A part of the names, by the lower bits of their quick hash.
+/// A shard of the names, selected by the lower bits of the quick hash.
 struct Shard<V> {
     map: HashMap<Name, V>,
-    /// A bit for each value of further bits of the quick hash: one that is not set has
-    /// no name. Empty before the first name.
+    /// A bit for each value of further bits of the quick hash. An unset bit
+    /// means that no name has this value. Empty before the first name.
     filter: Vec<u64>,
 }
 
@@ -259,7 +262,8 @@ impl<V: Value> Shards<V> {
         &self.shards[quick as usize % SHARDS]
     }
 
-    /// Returns the value of a text, which is asked for only where there are values.
+    /// Returns the value for a text, which is computed only if there are
+    /// values.
     fn get<'t>(&self, text: impl FnOnce() -> Option<Named<'t>>) -> Option<V> {
         if self.len() == 0 {
             return None;
@@ -277,7 +281,7 @@ impl<V: Value> Shards<V> {
         }
     }
 
-    /// Adds a value, if there is room for a new name. Returns false otherwise.
+    /// Adds a value. Returns false if the name is new and the table is full.
     fn join(&self, name: Name, value: V, has_room: bool) -> bool {
         let mut shard = write(self.shard(name.quick()));
         if let Some(known) = shard.map.get_mut(&name) {
@@ -349,11 +353,12 @@ fn place(quick: u32) -> (usize, u64) {
 }
 
 const SHARDS: usize = 16;
-/// The words of a filter, of 64 bits: 32 KB, of which a million names set a fifth.
+/// The number of 64-bit words of a filter: 32 KB. A million names set a fifth
+/// of the bits.
 const FILTER_WORDS: usize = 4_096;
 /// The default of `Revocations::max_entries`.
 const MAX_ENTRIES: usize = 1_000_000;
-/// The time between two looks for expired entries.
+/// The time between two sweeps.
 const SWEEP_SECONDS: u64 = 60;
-/// The same while the table is full.
+/// The time between two sweeps while the table is full.
 const FULL_SWEEP_SECONDS: u64 = 1;

@@ -15,14 +15,15 @@ use super::entry::RevocationKey;
 use super::table::Table;
 use crate::Claims;
 
-/// A future that ends when a revocation of a token, or of its subject, has arrived in
-/// this process. Ask [`Revocations::check_or_query`](super::Revocations::check_or_query)
-/// then: a revocation of older tokens of the subject may not concern this one.
+/// A future that completes when a revocation of a token, or of its subject, has
+/// arrived in this process. Then call
+/// [`Revocations::check_or_query`](super::Revocations::check_or_query): a
+/// revocation of older tokens of the subject may not affect this one.
 ///
-/// It may be polled again, and then waits for the next revocation. Revocations that no
-/// process has room for do not arrive, so check from time to time as well.
+/// If it is polled again, it waits for the next revocation. Revocations that no
+/// process has room for do not arrive, so also check periodically.
 ///
-/// [`Revocations::watch`](super::Revocations::watch) makes it.
+/// Created by [`Revocations::watch`](super::Revocations::watch).
 #[must_use = "futures do nothing unless polled"]
 pub struct RevocationWatch {
     table: Arc<Table>,
@@ -72,12 +73,12 @@ impl fmt::Debug for RevocationWatch {
     }
 }
 
-/// The watches of a process, by the keys of the entries that they wait for. An entry
-/// wakes only the watches that it concerns.
+/// The watches of a process, by the keys of the entries that they wait for. An
+/// entry wakes only the watches that it affects.
 #[derive(Default)]
 pub(super) struct Watchers {
     by_key: Mutex<HashMap<RevocationKey, Vec<Arc<Mutex<WatchState>>>>>,
-    /// The number of keys, so that an entry takes no lock if nobody waits.
+    /// The number of keys. If it is 0, an entry needs no lock.
     count: AtomicUsize,
 }
 
@@ -102,7 +103,7 @@ impl Watchers {
         self.count.store(by_key.len(), Ordering::SeqCst);
     }
 
-    /// Wakes the watches of a key, after its entry can be found.
+    /// Wakes the watches of a key. Call it after the entry is visible.
     pub(super) fn wake(&self, key: &RevocationKey) {
         if self.count.load(Ordering::SeqCst) == 0 {
             return;
@@ -176,14 +177,14 @@ mod tests {
         ready(revocations.revoke(&ada)).unwrap();
         assert_eq!(count.0.load(Ordering::SeqCst), 1);
         assert!(poll(&mut of_ada) && !poll(&mut of_bob));
-        // It waits for the next one.
+        // It waits for the next revocation.
         assert!(!poll(&mut of_ada));
 
         ready(revocations.revoke_before(None, "bob", SystemTime::now())).unwrap();
         assert_eq!(count.0.load(Ordering::SeqCst), 2);
         assert!(poll(&mut of_bob) && !poll(&mut of_ada));
 
-        // A revocation that no watch has seen yet is not lost.
+        // A revocation is not lost if the watch was not polled yet.
         ready(revocations.revoke_before(None, "bob", SystemTime::now())).unwrap();
         assert!(poll(&mut of_bob));
     }

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-/// An algorithm that signs tokens.
+/// A token signature algorithm.
 ///
-/// Secrets use the HMAC algorithms. JWK sets (feature `jwks`) use all the others.
+/// Secrets use the HMAC algorithms. JWK sets (feature `jwks`) use all others.
 ///
 /// ```
 /// use stockade_auth::TokenAlgorithm;
@@ -38,14 +38,14 @@ pub enum TokenAlgorithm {
     ES256,
     /// ECDSA on P-384 with SHA-384.
     ES384,
-    /// Ed25519 by its older name, which does not name the curve.
+    /// Ed25519 under its older name, which does not identify the curve.
     EdDSA,
-    /// Ed25519 by the name of RFC 9864.
+    /// Ed25519 under the name of RFC 9864.
     Ed25519,
 }
 
 impl TokenAlgorithm {
-    /// Returns the name that headers and keys have as `alg`.
+    /// Returns the `alg` name in headers and keys.
     ///
     /// ```
     /// use stockade_auth::TokenAlgorithm;
@@ -71,7 +71,7 @@ impl TokenAlgorithm {
         }
     }
 
-    /// Returns the asymmetric algorithm of this name.
+    /// Returns the asymmetric algorithm with this name.
     #[cfg(feature = "jwks")]
     pub(crate) fn asymmetric(name: &str) -> Option<Self> {
         AlgorithmSet::ASYMMETRIC_LIST.into_iter().find(|algorithm| algorithm.name() == name)
@@ -114,7 +114,7 @@ impl AlgorithmSet {
         self.0 & 1 << algorithm as u16 != 0
     }
 
-    /// Returns true if the set has an algorithm of public keys.
+    /// Returns true if the set contains an asymmetric algorithm.
     #[cfg(feature = "jwks")]
     pub(crate) fn has_asymmetric(self) -> bool {
         Self::ASYMMETRIC_LIST.into_iter().any(|algorithm| self.contains(algorithm))
@@ -138,7 +138,7 @@ pub(crate) enum HmacHash {
 impl HmacHash {
     const ALL: [Self; 3] = [Self::Sha256, Self::Sha384, Self::Sha512];
 
-    /// Returns the hash of an algorithm, or `None` for public keys.
+    /// Returns the hash of an HMAC algorithm, or `None` for an asymmetric one.
     pub(crate) const fn of(algorithm: TokenAlgorithm) -> Option<Self> {
         match algorithm {
             TokenAlgorithm::HS256 => Some(Self::Sha256),
@@ -153,7 +153,7 @@ impl HmacHash {
         Self::ALL.into_iter().filter(move |hash| set.contains(hash.algorithm()))
     }
 
-    /// Returns the hash whose tags have this length in base64url.
+    /// Returns the hash with this tag length in base64url.
     pub(crate) fn by_encoded_tag(length: usize) -> Option<Self> {
         Self::ALL.into_iter().find(|hash| hash.encoded_tag() == length)
     }
@@ -166,8 +166,8 @@ impl HmacHash {
         }
     }
 
-    /// Returns the bytes of a tag, which are also the fewest bytes of a secret. RFC 7518,
-    /// section 3.2.
+    /// Returns the number of bytes in a tag, which is also the minimum length
+    /// of a secret. RFC 7518, section 3.2.
     pub(crate) const fn bytes(self) -> usize {
         match self {
             Self::Sha256 => 32,
@@ -176,7 +176,7 @@ impl HmacHash {
         }
     }
 
-    /// Returns the characters of a tag in base64url.
+    /// Returns the number of base64url characters in a tag.
     pub(crate) const fn encoded_tag(self) -> usize {
         (self.bytes() * 4).div_ceil(3)
     }

@@ -1,11 +1,12 @@
-//! [`bearer_token`]: the token in a value of `Authorization`.
+//! [`bearer_token`]: the token in an `Authorization` value.
 
-/// Returns the token of a value of `Authorization`: the text after `Bearer`, in
-/// any case, and one or more spaces; the whole text where the word does not
-/// begin it.
+/// Returns the token in an `Authorization` value: the text after `Bearer` (in
+/// any case) and one or more spaces. Returns the whole text if it does not
+/// start with `Bearer`.
 ///
-/// The word is taken off once: of `Bearer Bearer x` the rest is `Bearer x`,
-/// which is no token. [`verify_token`](crate::verify_token) calls this itself.
+/// The prefix is removed only once: `Bearer Bearer x` becomes `Bearer x`, which
+/// is not a token. [`verify_token`](crate::verify_token) calls this function
+/// itself.
 ///
 /// ```
 /// use stockade_auth::bearer_token;

@@ -12,10 +12,10 @@ use super::TokenError;
 use super::marks::Mark;
 use super::payload::Payload;
 
-/// The payload of a token that was verified; there is no other way to get one.
+/// The payload of a verified token. Only verification creates it.
 ///
-/// It is the text that was signed, of which only the times are known; the other
-/// claims are read from it when they are asked for, and then kept.
+/// It stores the signed text and the times. The other claims are parsed on
+/// first use and then cached.
 ///
 /// ```
 /// use serde_json::json;
@@ -43,12 +43,12 @@ pub(super) struct Times {
     pub(super) exp: Option<u64>,
     pub(super) iat: Option<u64>,
     pub(super) nbf: Option<u64>,
-    /// [`ISSUED_AT_MILLIS`], if it is a time.
+    /// The value of [`ISSUED_AT_MILLIS`], if it is a time.
     pub(super) iat_millis: Option<u64>,
 }
 
 impl Times {
-    /// Returns the field for the claim of this name, if it is a time.
+    /// Returns the field for the time claim with this name.
     pub(super) fn place(&mut self, name: &str) -> Option<&mut Option<u64>> {
         match name {
             "exp" => Some(&mut self.exp),
@@ -60,7 +60,7 @@ impl Times {
 }
 
 impl Claims {
-    /// Takes the decoded payload of a token whose signature was checked.
+    /// Parses the decoded payload of a token with a verified signature.
     pub(super) fn read(payload: Vec<u8>) -> Result<Self, TokenError> {
         Payload::read(payload).map(|(payload, times)| Self { payload, times })
     }
@@ -69,7 +69,7 @@ impl Claims {
         self.times
     }
 
-    /// Returns the claim of this name.
+    /// Returns the claim with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.as_map().get(name)
@@ -81,30 +81,30 @@ impl Claims {
         self.payload.claims()
     }
 
-    /// Returns all claims as the JSON text that was signed: one object, in
-    /// which no name stands twice.
+    /// Returns all claims as the signed JSON text: one object without duplicate
+    /// names.
     #[must_use]
     pub fn as_json(&self) -> &str {
         self.payload.text()
     }
 
-    /// Returns the text of [`as_json`](Self::as_json), without a copy.
+    /// Returns the text of [`as_json`](Self::as_json) without a copy.
     #[must_use]
     pub fn into_json(self) -> String {
         self.payload.into_parts().0
     }
 
-    /// Returns all claims as a JSON object, which handlers get as the user.
+    /// Returns all claims as a JSON object, which handlers receive as the user.
     #[must_use]
     pub fn into_value(self) -> Value {
         Value::Object(self.payload.into_claims())
     }
 
-    /// Returns the claims as a type of the program's own.
+    /// Deserializes the claims into your own type.
     ///
     /// # Errors
-    /// When the claims do not fit the type, also because a field of it stands
-    /// twice in an object within them.
+    /// Fails if the claims do not fit the type, or if a nested object has a
+    /// duplicate field.
     pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.as_json())
     }
@@ -137,23 +137,22 @@ impl Claims {
         one.into_iter().chain(many.iter().filter_map(Value::as_str))
     }
 
-    /// Returns `exp`, the time at which the token expires, in whole seconds
-    /// since 1970.
+    /// Returns `exp`, the expiry time, in whole seconds since 1970.
     #[must_use]
     pub fn expires_at(&self) -> Option<u64> {
         self.times.exp
     }
 
-    /// Returns `iat`, the time at which the token was made, in whole seconds
-    /// since 1970.
+    /// Returns `iat`, the time of issue, in whole seconds since 1970.
     #[must_use]
     pub fn issued_at(&self) -> Option<u64> {
         self.times.iat
     }
 
-    /// Returns the time at which the token was made, in milliseconds since 1970, from the
-    /// private claim `iat_ms`, which [`TokenIssuer`](crate::TokenIssuer) adds. `None` if it
-    /// is missing, not a whole number, or not within the second of `iat`.
+    /// Returns the time of issue in milliseconds since 1970, from the private
+    /// claim `iat_ms`, which [`TokenIssuer`](crate::TokenIssuer) adds. Returns
+    /// `None` if it is missing, not a whole number, or not within the second of
+    /// `iat`.
     ///
     /// ```
     /// use serde_json::json;
@@ -173,15 +172,15 @@ impl Claims {
         self.times.iat_millis.filter(|millis| millis / 1_000 == issued)
     }
 
-    /// Returns true if the token was issued before a time in seconds since 1970, or does
-    /// not have `iat`.
+    /// Returns true if the token was issued before a time in seconds since
+    /// 1970, or if it lacks `iat`.
     pub(crate) fn is_older(&self, before: u64) -> bool {
         self.times.iat.is_none_or(|issued| issued < before)
     }
 
-    /// Returns true if the token was issued before a time in milliseconds since 1970, or
-    /// does not have `iat`. A token without milliseconds counts as issued at the beginning
-    /// of its second.
+    /// Returns true if the token was issued before a time in milliseconds since
+    /// 1970, or if it lacks `iat`. A token without milliseconds counts as
+    /// issued at the beginning of its second.
     pub(crate) fn is_older_millis(&self, before: u64) -> bool {
         match self.issued_at_millis() {
             Some(issued) => issued < before,
@@ -189,26 +188,26 @@ impl Claims {
         }
     }
 
-    /// Returns `nbf`, the time from which the token is valid, in whole seconds
-    /// since 1970.
+    /// Returns `nbf`, the start of validity, in whole seconds since 1970.
     #[must_use]
     pub fn not_before(&self) -> Option<u64> {
         self.times.nbf
     }
 
-    /// Returns `jti` as [`id`](Self::id) does, without reading the other claims.
+    /// Returns `jti` as [`id`](Self::id) does, without parsing the other
+    /// claims.
     pub(crate) fn marked_id(&self) -> Option<&str> {
         self.marked(self.payload.marks().id, "jti")
     }
 
-    /// Returns `iss` as [`issuer`](Self::issuer) does, without reading the other
-    /// claims.
+    /// Returns `iss` as [`issuer`](Self::issuer) does, without parsing the
+    /// other claims.
     pub(crate) fn marked_issuer(&self) -> Option<&str> {
         self.marked(self.payload.marks().issuer, "iss")
     }
 
-    /// Returns `sub` as [`subject`](Self::subject) does, without reading the other
-    /// claims.
+    /// Returns `sub` as [`subject`](Self::subject) does, without parsing the
+    /// other claims.
     pub(crate) fn marked_subject(&self) -> Option<&str> {
         self.marked(self.payload.marks().subject, "sub")
     }
@@ -222,7 +221,7 @@ impl Claims {
     }
 
     /// Returns the text of [`as_json`](Self::as_json), and all claims if they
-    /// were read already.
+    /// were already parsed.
     #[doc(hidden)]
     #[must_use]
     pub fn into_parts(self) -> (String, Option<Value>) {
@@ -235,14 +234,14 @@ impl Claims {
     }
 }
 
-/// Two are equal when they have the same claims, in any order.
+/// Two values are equal if they have the same claims, in any order.
 impl PartialEq for Claims {
     fn eq(&self, other: &Self) -> bool {
         self.as_map() == other.as_map()
     }
 }
 
-/// The claim of this name, or JSON's null.
+/// Returns the claim with this name, or JSON null.
 impl Index<&str> for Claims {
     type Output = Value;
 
@@ -251,14 +250,14 @@ impl Index<&str> for Claims {
     }
 }
 
-/// Writes the claims as an object.
+/// Serializes the claims as an object.
 impl Serialize for Claims {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.as_map().serialize(serializer)
     }
 }
 
-/// Shows the claims, which are no secret: the token without its signature.
+/// Prints the claims, which are not secret: the token without its signature.
 impl fmt::Debug for Claims {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Claims").field(self.as_map()).finish()
@@ -271,15 +270,15 @@ impl From<Claims> for Value {
     }
 }
 
-/// Reads a time: a number of seconds since 1970 from 0 to [`MAX_TIME`], of
-/// which the whole ones count. RFC 7519, section 2, `NumericDate`.
+/// Parses a time: a number of seconds since 1970 from 0 to [`MAX_TIME`].
+/// Fractions are ignored. RFC 7519, section 2, `NumericDate`.
 pub(super) fn time(value: &Value) -> Option<u64> {
     let Value::Number(number) = value else { return None };
     let seconds = number.as_u64().or_else(|| whole(number.as_f64()?))?;
     (seconds <= MAX_TIME).then_some(seconds)
 }
 
-/// Reads a time as [`time`] does.
+/// Parses a time as [`time`] does.
 pub(super) fn time_of(number: Number) -> Option<u64> {
     let seconds = match number {
         Number::Whole(seconds) => seconds,
@@ -289,7 +288,7 @@ pub(super) fn time_of(number: Number) -> Option<u64> {
     (seconds <= MAX_TIME).then_some(seconds)
 }
 
-/// Returns the whole part of a number with a fraction, if it is from 0 to 2^53.
+/// Returns the whole part of a fractional number from 0 to 2^53.
 fn whole(seconds: f64) -> Option<u64> {
     if !(0.0..=9_007_199_254_740_992.0).contains(&seconds) {
         return None;
@@ -302,13 +301,13 @@ fn whole(seconds: f64) -> Option<u64> {
     Some(seconds as u64)
 }
 
-/// The private claim with the time of issue in milliseconds since 1970. `iat` has whole
-/// seconds, which do not distinguish a new token from a token that was revoked in the same
-/// second.
+/// The private claim with the time of issue in milliseconds since 1970. `iat`
+/// has whole seconds, which cannot distinguish a new token from a token that
+/// was revoked in the same second.
 pub(super) const ISSUED_AT_MILLIS: &str = "iat_ms";
 
-/// The latest time, in seconds since 1970: the largest whole number that every
-/// reader of JSON holds exactly, 2^53 - 1.
+/// The latest time, in seconds since 1970: 2^53 - 1, the largest integer that
+/// every JSON parser reads exactly.
 pub(super) const MAX_TIME: u64 = 9_007_199_254_740_991;
 
 #[cfg(test)]

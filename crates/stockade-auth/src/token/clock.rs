@@ -1,11 +1,11 @@
-//! [`UnixClock`]: the time of day, as a function that tests can pass in.
+//! [`UnixClock`]: the wall clock, which tests can replace.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A clock in seconds or milliseconds since 1970-01-01 00:00 UTC; by default the
-/// system's.
+/// A clock in seconds or milliseconds since 1970-01-01 00:00 UTC. Default: the
+/// system clock.
 ///
 /// ```
 /// use stockade_auth::UnixClock;
@@ -19,7 +19,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// ```
 #[derive(Clone, Default)]
 pub struct UnixClock {
-    /// `None` is the system's clock.
+    /// `None` for the system clock.
     custom: Option<Custom>,
 }
 
@@ -37,30 +37,30 @@ pub(super) struct Reading {
 }
 
 impl UnixClock {
-    /// Makes a clock that calls `now` for the seconds since 1970.
+    /// Creates a clock that calls `now` for the seconds since 1970.
     pub fn new(now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         Self { custom: Some(Custom::Seconds(Arc::new(now))) }
     }
 
-    /// Makes a clock that calls `now` for the milliseconds since 1970.
+    /// Creates a clock that calls `now` for the milliseconds since 1970.
     pub fn from_millis(now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         Self { custom: Some(Custom::Millis(Arc::new(now))) }
     }
 
-    /// Makes a clock that stands still at `millis` milliseconds since 1970.
+    /// Creates a fixed clock at `millis` milliseconds since 1970.
     #[must_use]
     pub fn at_millis(millis: u64) -> Self {
         Self::from_millis(move || millis)
     }
 
-    /// Makes a clock that stands still at `seconds` since 1970.
+    /// Creates a fixed clock at `seconds` since 1970.
     #[must_use]
     pub fn at(seconds: u64) -> Self {
         Self::new(move || seconds)
     }
 
-    /// Returns the seconds since 1970; `None` if the system's clock is before
-    /// 1970. Then no token is made, and none is valid.
+    /// Returns the seconds since 1970, or `None` if the system clock is before
+    /// 1970. In this case no token can be issued, and none is valid.
     #[must_use]
     pub fn now(&self) -> Option<u64> {
         match &self.custom {
@@ -70,8 +70,9 @@ impl UnixClock {
         }
     }
 
-    /// Returns the milliseconds since 1970; whole seconds if the clock was made by
-    /// [`new`](Self::new) or [`at`](Self::at), and `None` as for [`now`](Self::now).
+    /// Returns the milliseconds since 1970. A clock created by
+    /// [`new`](Self::new) or [`at`](Self::at) has a resolution of one second.
+    /// Returns `None` as [`now`](Self::now) does.
     #[must_use]
     pub fn now_millis(&self) -> Option<u64> {
         self.read().map(|reading| reading.millis)
@@ -96,7 +97,7 @@ impl UnixClock {
         })
     }
 
-    /// Returns true unless it is that of the system.
+    /// Returns true unless it is the system clock.
     #[doc(hidden)]
     #[must_use]
     pub fn is_custom(&self) -> bool {

@@ -11,15 +11,15 @@ pub struct Compact<'a> {
     pub(crate) header: &'a str,
     pub(crate) payload: &'a str,
     pub(crate) signature: &'a str,
-    /// Header, dot and payload, which are signed.
+    /// The signed text: the header, a dot and the payload.
     pub(crate) message: &'a str,
 }
 
 impl<'a> Compact<'a> {
-    /// Splits a token with or without `Bearer ` into its parts.
+    /// Splits a token, with or without `Bearer `, into its parts.
     ///
-    /// A fourth part is found when the signature is decoded, because a dot is
-    /// no character of base64url.
+    /// A fourth part is detected when the signature is decoded, because
+    /// base64url has no dot.
     pub(crate) fn parse(token: &'a str, max_length: usize) -> Result<Self, TokenError> {
         let token = bearer_token(token);
         if token.len() > max_length {
@@ -32,8 +32,8 @@ impl<'a> Compact<'a> {
     }
 }
 
-/// Splits at the first dot as `split_once('.')` does, in a third of its
-/// instructions for the length of a token.
+/// Splits at the first dot like `split_once('.')`, but with a third of the
+/// instructions for a typical token.
 fn split_at_dot(text: &str) -> Option<(&str, &str)> {
     let at = memchr::memchr(b'.', text.as_bytes())?;
     Some((text.get(..at)?, text.get(at + 1..)?))

@@ -7,38 +7,39 @@ use stockade_errors::ApiError;
 
 use super::TokenAlgorithm;
 
-/// The reason why a token is not valid, for the log of the program that refuses
+/// The reason why a token is invalid, for the log of the program that rejects
 /// it.
 ///
-/// A client does not get the reason: the specification answers each of them
-/// with the same null, as [`verify_token`](crate::verify_token) does.
+/// The reason is not sent to clients: the specification requires the same null
+/// for all of them, as [`verify_token`](crate::verify_token) returns.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// The header names another algorithm than those of the keys and the verifier.
+    /// The keys or the verifier do not allow the algorithm in the header.
     Algorithm,
-    /// The audience is not one of the required ones.
+    /// The audience is not a required one.
     Audience,
     /// `exp` is in the past.
     Expired,
-    /// The issuer is not one of the required ones.
+    /// The issuer is not a required one.
     Issuer,
-    /// The token is not three parts of base64url with a supported header and an
-    /// object of claims, each name once, with numbers as times. With secrets, the
-    /// signature must also have the length of an accepted algorithm.
+    /// The token is malformed. A token consists of three base64url parts, with
+    /// a supported header and an object of claims. Names must be unique and
+    /// times must be numbers. With secrets, the signature must also have the
+    /// length of an accepted algorithm.
     Malformed,
     /// A required claim is missing.
     MissingClaim {
-        /// The claim's name.
+        /// The name of the claim.
         claim: String,
     },
     /// `nbf` is in the future.
     NotYetValid,
-    /// No key made this signature.
+    /// No key verifies the signature.
     Signature,
-    /// The token is longer than the limit. Nothing else was checked.
+    /// The token exceeds the maximum length. Nothing else was checked.
     TooLong,
-    /// No key of a JWK set has the name (`kid`) in the header, and none without
+    /// The JWK set does not contain the `kid` in the header, and no key without
     /// a name verifies the token. The set may be older than the key.
     UnknownKey,
 }
@@ -62,13 +63,13 @@ impl fmt::Display for TokenError {
 
 impl std::error::Error for TokenError {}
 
-/// The reason why a token was not made: it could never be verified.
+/// The reason why a token was not issued: it could never be verified.
 ///
-/// As an [`ApiError`] it is a 500, because the payload is the program's.
+/// As an [`ApiError`] it is a 500, because the program provides the payload.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum IssueError {
-    /// A secret cannot sign by this algorithm, because it needs a private key.
+    /// A secret cannot sign with this algorithm, which needs a private key.
     Algorithm {
         /// The algorithm.
         algorithm: TokenAlgorithm,
@@ -77,25 +78,25 @@ pub enum IssueError {
     ShortSecret {
         /// The algorithm.
         algorithm: TokenAlgorithm,
-        /// The fewest bytes of its secrets.
+        /// The minimum length of a secret, in bytes.
         bytes: usize,
     },
-    /// The system's clock says that it is before 1970.
+    /// The system clock is before 1970.
     UnixClock,
     /// The payload is not a JSON object.
     NotAnObject,
     /// The payload's `nbf` is not a time.
     NotBefore,
-    /// The payload is nested deeper than readers accept, 127 levels.
+    /// The payload is nested deeper than 127 levels, the limit of readers.
     TooDeep,
-    /// The token would be longer than the limit.
+    /// The token would exceed the maximum length.
     TooLong {
-        /// The length it would have, in bytes.
+        /// The length of the token, in bytes.
         bytes: usize,
         /// The limit, in bytes.
         limit: usize,
     },
-    /// The payload cannot be turned into JSON.
+    /// The payload cannot be serialized as JSON.
     Unserializable(serde_json::Error),
 }
 

@@ -1,4 +1,4 @@
-//! [`ExpiresIn`] and [`IntoExpiresIn`]: the lifetime of a token, as `90m`,
+//! [`ExpiresIn`] and [`IntoExpiresIn`]: the lifetime of a token, such as `90m`,
 //! `1h`, `7d`.
 //!
 //! Spec: Authentication › Token functions; Limits › Token expiry default.
@@ -9,16 +9,17 @@ use std::time::Duration;
 
 use stockade_errors::locks::lock;
 
-/// The lifetime of a token; by default one hour.
+/// The lifetime of a token. Default: one hour.
 ///
-/// A lifetime is made of the specification's notation, `<digits><unit>` where
-/// the unit is `m` (minutes), `h` (hours) or `d` (days), or of a [`Duration`].
+/// Create a lifetime from the specification's notation or from a [`Duration`].
+/// The notation is `<digits><unit>` with the unit `m` (minutes), `h` (hours) or
+/// `d` (days).
 ///
-/// The specification gives one hour to every other text, so reading never
-/// fails: an unknown unit, a missing number, a sign, white space and a lifetime
-/// above `u64::MAX` seconds all mean 3600 s. The log gets a warning that names
-/// such a text, once for each text and at most 32 times in a process.
-/// A [`Duration`] has no such text, and counts in whole seconds, rounded up.
+/// The specification assigns one hour to every other text, so parsing never
+/// fails. An unknown unit, a missing number, a sign, white space and a lifetime
+/// above `u64::MAX` seconds all mean 3600 s. A warning in the log names such a
+/// text, once for each text and at most 32 times in a process. A [`Duration`]
+/// is rounded up to whole seconds.
 ///
 /// ```
 /// use stockade_auth::ExpiresIn;
@@ -67,11 +68,11 @@ impl From<Duration> for ExpiresIn {
     }
 }
 
-/// A value that becomes an [`ExpiresIn`]: a text, a [`Duration`], an
+/// A value that converts to an [`ExpiresIn`]: a text, a [`Duration`], an
 /// `ExpiresIn`, and any other type with `Into<ExpiresIn>`.
 ///
-/// The trait is that bound with a better compiler message. An application never
-/// implements it.
+/// The trait is the `Into` bound with a better compiler message. Applications
+/// never implement it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no lifetime of a token",
     label = "not a text, a `Duration`, or an `ExpiresIn`",
@@ -96,12 +97,12 @@ fn parse(notation: &str) -> Option<u64> {
     count.checked_mul(seconds_per_unit)
 }
 
-/// Returns the default, and warns of a text that nobody was warned of before.
+/// Returns the default, and warns about a text once.
 #[cold]
 fn misread(notation: &str) -> ExpiresIn {
     static WARNED: Mutex<Warned> = Mutex::new(Warned { texts: BTreeSet::new() });
 
-    // A set of texts is whole at every moment, also after a panic.
+    // The set is always consistent, even after a panic.
     let shown = lock(&WARNED).note(notation);
     if let Some(shown) = shown {
         log::warn!(
@@ -113,16 +114,16 @@ fn misread(notation: &str) -> ExpiresIn {
     ExpiresIn::default()
 }
 
-/// The texts that were warned of.
+/// The texts that were already logged.
 ///
-/// They are bounded in number and length, because a program may read them from
-/// a request.
+/// Their number and length are bounded, because a program may take them from
+/// requests.
 struct Warned {
     texts: BTreeSet<String>,
 }
 
 impl Warned {
-    /// Returns the beginning of a text that needs a warning, and notes it.
+    /// Records a text. Returns its beginning if it needs a warning.
     fn note(&mut self, notation: &str) -> Option<String> {
         let shown: String = notation.chars().take(MAX_WARNED_CHARS).collect();
         let is_news = self.texts.len() < MAX_WARNED && self.texts.insert(shown.clone());
@@ -131,9 +132,9 @@ impl Warned {
 }
 
 const DEFAULT_SECONDS: u64 = 3_600;
-/// The texts that are warned of in a process.
+/// The maximum number of warnings in a process.
 const MAX_WARNED: usize = 32;
-/// The characters of a text that a warning shows.
+/// The maximum number of characters that a warning shows.
 const MAX_WARNED_CHARS: usize = 32;
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::{HmacHash, TokenError, json};
 use crate::base64url;
 
-/// The members of a header that matter. A header that gives the token another
-/// meaning than a signed object is refused.
+/// The relevant members of a header. A header is rejected if it changes the
+/// meaning of the token to something other than a signed object.
 ///
-/// `jwk`, `jku`, `x5c` and the like are ignored, because a token must not
-/// choose the key that verifies it. RFC 8725, section 3.10.
+/// `jwk`, `jku`, `x5c` and similar members are ignored, because a token must
+/// not choose the key that verifies it. RFC 8725, section 3.10.
 pub(crate) struct Header {
     pub(crate) alg: String,
     #[cfg_attr(not(feature = "jwks"), expect(dead_code, reason = "only JWK sets look at it"))]
@@ -17,11 +17,11 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Reads the encoded header of a token.
+    /// Parses the encoded header of a token.
     ///
-    /// A header with `crit` is refused, because no extension is supported, and
-    /// so is one with `b64` other than true. RFC 7515, section 4.1.11; RFC
-    /// 7797, section 3.
+    /// A header with `crit` is rejected, because no extension is supported. A
+    /// header with `b64` other than true is rejected too. RFC 7515, section
+    /// 4.1.11; RFC 7797, section 3.
     pub(crate) fn read(encoded: &str) -> Result<Self, TokenError> {
         let json = base64url::decode(encoded.as_bytes()).ok_or(TokenError::Malformed)?;
         let mut members = json::object(&json).ok_or(TokenError::Malformed)?;
@@ -46,7 +46,7 @@ impl Header {
 
 /// Checks that an encoded header names the algorithm of this hash.
 ///
-/// The usual headers are recognized by their text.
+/// Common headers are recognized by comparing their text.
 pub(super) fn check_hmac(encoded: &str, hash: HmacHash) -> Result<(), TokenError> {
     if usual(hash).contains(&encoded) {
         return Ok(());
@@ -55,8 +55,8 @@ pub(super) fn check_hmac(encoded: &str, hash: HmacHash) -> Result<(), TokenError
     if Header::read(encoded)?.alg == name { Ok(()) } else { Err(TokenError::Algorithm) }
 }
 
-/// Returns the headers that most tokens have: `{"alg":"…","typ":"JWT"}`, as this crate
-/// writes it, and `{"typ":"JWT","alg":"…"}`, as `jsonwebtoken` does.
+/// Returns the most common headers: `{"alg":"…","typ":"JWT"}`, as written by
+/// this crate, and `{"typ":"JWT","alg":"…"}`, as written by `jsonwebtoken`.
 const fn usual(hash: HmacHash) -> [&'static str; 2] {
     match hash {
         HmacHash::Sha256 => {

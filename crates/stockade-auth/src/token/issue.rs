@@ -1,4 +1,4 @@
-//! [`generate_jwt`] and [`TokenIssuer`]: making tokens.
+//! [`generate_jwt`] and [`TokenIssuer`]: issue tokens.
 //!
 //! Spec: Authentication › Token functions.
 
@@ -16,13 +16,13 @@ use super::{
 };
 use crate::{Secret, base64url};
 
-/// Makes a token of `payload`, signed with HMAC-SHA256.
+/// Issues a token with this payload, signed with HMAC-SHA256.
 ///
-/// `payload` is any value that becomes a JSON object. `iat` (now) and `exp`
-/// (now and `expires_in`) are added, and replace members of these names.
+/// `payload` is any value that serializes to a JSON object. `iat` (now) and
+/// `exp` (now plus `expires_in`) are added and replace existing members.
 /// `expires_in` is `"90m"`, `"1h"`, `"7d"` or a
-/// [`Duration`](std::time::Duration). Any other text is one hour, with a
-/// warning in the log, and so is `ExpiresIn::default()`.
+/// [`Duration`](std::time::Duration). Any other text means one hour, with a
+/// warning in the log. `ExpiresIn::default()` is also one hour.
 ///
 /// ```
 /// use std::time::Duration;
@@ -37,9 +37,9 @@ use crate::{Secret, base64url};
 /// ```
 ///
 /// # Errors
-/// When the payload is not an object, cannot become JSON, is nested more than
-/// 127 levels deep, has an `nbf` that is not a time, or when the token would be
-/// longer than [`MAX_TOKEN_LENGTH`].
+/// Fails if the payload is not an object, cannot be serialized as JSON, is
+/// nested deeper than 127 levels, or has an `nbf` that is not a time. Also
+/// fails if the token would be longer than [`MAX_TOKEN_LENGTH`].
 ///
 /// Spec: Authentication › Token functions.
 #[doc(alias = "generateJWT")]
@@ -52,11 +52,14 @@ pub fn generate_jwt<K: SigningKeys + ?Sized>(
     issuer.issue(payload, expires_in, keys)
 }
 
-/// The issuer of tokens, as [`generate_jwt`] with another algorithm, limit or clock.
+/// An issuer of tokens: [`generate_jwt`] with a configurable algorithm, limit
+/// and clock.
 ///
-/// Its tokens have one more claim, `iat_ms`: the time of issue in milliseconds, which
-/// replaces a member of this name. With it a token that is issued after
-/// [`revoke_before`](crate::Revocations::revoke_before), but in the same second, is valid.
+/// Its tokens have the additional claim `iat_ms`: the time of issue in
+/// milliseconds. It replaces an existing member with this name. With this
+/// claim, a token that is issued after
+/// [`revoke_before`](crate::Revocations::revoke_before) in the same second is
+/// valid.
 ///
 /// ```
 /// use serde_json::json;
@@ -87,32 +90,33 @@ impl Default for TokenIssuer {
 }
 
 impl TokenIssuer {
-    /// Makes an issuer with the defaults of [`generate_jwt`], and the claim `iat_ms`.
+    /// Creates an issuer with the defaults of [`generate_jwt`] and the claim
+    /// `iat_ms`.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     setters! {
-        /// Sets the algorithm. Default: HS256. HS384 needs a secret of at least 48 bytes,
-        /// HS512 of at least 64 bytes. Set it in
-        /// [`TokenVerifier::algorithms`](crate::TokenVerifier::algorithms) too.
+        /// Sets the algorithm. Default: HS256. HS384 needs a secret of at least
+        /// 48 bytes, HS512 of at least 64 bytes. Also set it in
+        /// [`TokenVerifier::algorithms`](crate::TokenVerifier::algorithms).
         algorithm: TokenAlgorithm;
 
-        /// Sets the length of the longest token that is made, in bytes. Default:
+        /// Sets the maximum length of a token, in bytes. Default:
         /// [`MAX_TOKEN_LENGTH`].
         max_length: usize;
 
-        /// Sets the clock. Default: that of the system.
+        /// Sets the clock. Default: the system clock.
         clock: UnixClock;
     }
 
-    /// Makes a token; see [`generate_jwt`].
+    /// Issues a token; see [`generate_jwt`].
     ///
     /// # Errors
-    /// Fails as [`generate_jwt`] does. [`IssueError::ShortSecret`] if the secret is too
-    /// short for the [`algorithm`](Self::algorithm), and [`IssueError::Algorithm`] if it is
-    /// not an HMAC algorithm.
+    /// Fails as [`generate_jwt`] does. Returns [`IssueError::ShortSecret`] if
+    /// the secret is too short for the [`algorithm`](Self::algorithm), and
+    /// [`IssueError::Algorithm`] if it is not an HMAC algorithm.
     pub fn issue<K: SigningKeys + ?Sized>(
         &self,
         payload: impl Serialize,
@@ -134,7 +138,7 @@ impl TokenIssuer {
     }
 }
 
-/// Sets `iat` and `exp`, and replaces those of the caller.
+/// Sets `iat` and `exp`, and replaces existing values.
 ///
 /// Spec: Authentication data.
 fn add_times(
@@ -146,15 +150,14 @@ fn add_times(
         return Err(IssueError::NotBefore);
     }
     let now = now.seconds.min(MAX_TIME);
-    // A lifetime beyond the range of verifiers ends at the latest time of that
-    // range.
+    // The expiry is limited to the latest time that verifiers accept.
     let end = now.saturating_add(expires_in.seconds()).min(MAX_TIME);
     claims.insert("iat".to_owned(), now.into());
     claims.insert("exp".to_owned(), end.into());
     Ok(())
 }
 
-/// Puts header, payload and signature together, if the length allows it.
+/// Joins the header, payload and signature, if the length is allowed.
 fn sign(
     secret: &Secret,
     algorithm: TokenAlgorithm,
@@ -166,7 +169,7 @@ fn sign(
         HmacHash::Sha256 => Cow::Borrowed(secret.header()),
         HmacHash::Sha384 | HmacHash::Sha512 => Cow::Owned(secret.header_for(algorithm)),
     };
-    // A length that does not fit is above every limit.
+    // A length above `usize::MAX` exceeds every limit.
     let encoded = base64url::encoded_len(payload.len()).unwrap_or(usize::MAX);
     let bytes = encoded.saturating_add(header.len() + hash.encoded_tag() + 2);
     if bytes > limit {

@@ -1,7 +1,7 @@
-//! JSON objects without repeated names.
+//! Parses JSON objects without duplicate names.
 //!
-//! Hot: [`skim`], which allocates nothing for an object whose names are few and
-//! have no escapes.
+//! Hot: [`skim`], which does not allocate for an object with few names and no
+//! escapes in them.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -14,33 +14,33 @@ use stockade_json::{Number, Reader, Refused, is_private};
 use super::claims::{ISSUED_AT_MILLIS, Times, time_of};
 use super::marks::{Mark, Marks};
 
-/// Reads one JSON object; `None` for any other value, for text that is not
-/// UTF-8, and for a repeated name at the top level.
+/// Parses one JSON object. Returns `None` for any other value, for text that is
+/// not UTF-8, and for a duplicate name at the top level.
 ///
-/// With a repeated name one reader can be made to see other claims than the
-/// next. RFC 7519, section 4.
+/// With duplicate names, two parsers could see different claims. RFC 7519,
+/// section 4.
 pub(super) fn object(json: &[u8]) -> Option<Map<String, Value>> {
-    // One check of the whole text is quicker than one for each string.
+    // Checking the whole text once is faster than checking each string.
     let json = str::from_utf8(json).ok()?;
     serde_json::from_str(json).ok().map(|Object(map)| map)
 }
 
-/// Reads the times of an object and finds its marks. The rest is only checked.
+/// Parses the times of an object and finds its marks. The rest is only checked.
 ///
-/// Returns `None` if [`object`] does or, with other features of serde_json, would do so,
-/// and for a time that is not a number.
+/// Returns `None` if [`object`] does or would do so with other features of
+/// serde_json, and for a time that is not a number.
 pub(super) fn skim(json: &str) -> Option<(Times, Marks)> {
     let Skimmed { times, marks } = Skimmed::read(json).ok()?;
     Some((times, marks))
 }
 
-/// Returns true if an object is nested deeper than [`object`] reads.
+/// Returns true if an object is nested deeper than [`object`] accepts.
 pub(super) fn is_too_deep(object: &Map<String, Value>) -> bool {
     object.values().any(|value| exceeds(value, MAX_DEPTH - 1))
 }
 
-/// Returns true if `value` is nested more than `levels` deep. Recurses `levels`
-/// deep at most.
+/// Returns true if `value` is nested more than `levels` deep. Recurses at most
+/// `levels` deep.
 fn exceeds(value: &Value, levels: usize) -> bool {
     match value {
         Value::Array(items) => levels == 0 || items.iter().any(|item| exceeds(item, levels - 1)),
@@ -49,7 +49,7 @@ fn exceeds(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// The levels that serde_json reads.
+/// The maximum nesting that serde_json reads.
 const MAX_DEPTH: usize = 127;
 
 struct Object(Map<String, Value>);
@@ -80,7 +80,7 @@ impl<'de> Visitor<'de> for ObjectVisitor {
     }
 }
 
-/// Room for the claims of most tokens, so that the map need not grow.
+/// The capacity for the claims of most tokens, so the map rarely grows.
 const TYPICAL_MEMBERS: usize = 8;
 
 /// The times and the marks of an object.
@@ -91,7 +91,7 @@ struct Skimmed {
 }
 
 impl Skimmed {
-    /// Reads the object that is the whole text.
+    /// Parses the text, which must be one object.
     fn read(json: &str) -> Result<Self, Refused> {
         let mut reader = Reader::new(json, 0);
         let mut skimmed = Self::default();
@@ -116,7 +116,7 @@ impl Skimmed {
         Ok(skimmed)
     }
 
-    /// Reads the value of a member.
+    /// Parses the value of a member.
     fn member(&mut self, name: &str, reader: &mut Reader<'_>, json: &str) -> Result<(), Refused> {
         if let Some(place) = self.times.place(name) {
             reader.peek();
@@ -128,7 +128,7 @@ impl Skimmed {
             "iss" => &mut self.marks.issuer,
             "sub" => &mut self.marks.subject,
             ISSUED_AT_MILLIS => {
-                // Tokens of other issuers may use the name for anything.
+                // Tokens of other issuers may use this name for any value.
                 let Some(b'0'..=b'9') = reader.peek() else { return check(reader) };
                 if let Number::Whole(millis) = reader.number()? {
                     self.times.iat_millis = Some(millis);
@@ -145,7 +145,7 @@ impl Skimmed {
     }
 }
 
-/// Passes a value that [`Value`] can hold.
+/// Skips a value that [`Value`] can represent.
 fn check(reader: &mut Reader<'_>) -> Result<(), Refused> {
     let mut is_first = true;
     match reader.peek() {
@@ -177,8 +177,8 @@ fn check(reader: &mut Reader<'_>) -> Result<(), Refused> {
     }
 }
 
-/// The names of an object so far. As many as most tokens have are stored
-/// inline, the others, and those with escapes, in a set.
+/// The names of an object so far. The first few are stored inline; further
+/// names and names with escapes are stored in a set.
 #[derive(Default)]
 struct Names<'de> {
     first: [&'de str; TYPICAL_MEMBERS],
@@ -309,8 +309,8 @@ mod tests {
         assert_eq!(counted.count_total, 0);
     }
 
-    /// nst/JSONTestSuite: as a member, each text is read where serde_json reads
-    /// it, and nowhere else.
+    /// nst/JSONTestSuite: as a member, each text is accepted exactly if
+    /// serde_json accepts it.
     #[test]
     fn members_are_what_serde_json_reads() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/json-parsing");

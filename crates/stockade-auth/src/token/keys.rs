@@ -1,4 +1,4 @@
-//! [`TokenKeys`] and [`SigningKeys`]: the keys that verify, and the keys that
+//! [`TokenKeys`] and [`SigningKeys`]: the keys that verify and the keys that
 //! sign.
 
 use std::iter;
@@ -11,8 +11,8 @@ use crate::{KeyRing, Secret, base64url};
 /// Keys that verify tokens: a [`Secret`], a [`KeyRing`], and with the feature
 /// `jwks` a `JwkSet` or a `JwkSource`.
 ///
-/// Secrets use HMAC only, and JWK sets use asymmetric algorithms only, so a public key
-/// never becomes a secret. The trait is sealed.
+/// Secrets use only HMAC and JWK sets only asymmetric algorithms, so a public
+/// key is never used as a secret. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no key for tokens",
     label = "not a `Secret`, a `KeyRing`, or a JWK set",
@@ -23,8 +23,8 @@ pub trait TokenKeys: SealedKeys + Send + Sync {}
 #[diagnostic::do_not_recommend]
 impl<K: SealedKeys + Send + Sync + ?Sized> TokenKeys for K {}
 
-/// Keys that sign tokens: a [`Secret`], or the first of a [`KeyRing`]. The
-/// trait is sealed.
+/// Keys that sign tokens: a [`Secret`], or the first secret of a [`KeyRing`].
+/// The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no key for tokens",
     label = "not a `Secret` or a `KeyRing`",
@@ -42,15 +42,16 @@ impl<K: SealedSigning + ?Sized> SigningKeys for K {}
 )]
 #[expect(unnameable_types, reason = "it seals the trait")]
 pub trait SealedKeys {
-    /// Checks the signature, then the header. Without `allowed`, the keys choose the
-    /// algorithms.
+    /// Checks the signature, then the header. If `allowed` is `None`, the keys
+    /// determine the algorithms.
     fn authenticate(
         &self,
         token: &Compact<'_>,
         allowed: Option<AlgorithmSet>,
     ) -> Result<(), TokenError>;
 
-    /// Fails if these keys cannot verify by any of the algorithms, or are too short.
+    /// Fails if these keys cannot verify any of the algorithms, or are too
+    /// short.
     fn check(&self, allowed: AlgorithmSet) -> Result<(), String>;
 }
 
@@ -130,7 +131,7 @@ impl<K: SealedKeys + ?Sized> SealedKeys for Arc<K> {
     }
 }
 
-/// Returns the secret that made this whole tag, if one of them did.
+/// Returns the secret that signed this complete tag, if any.
 ///
 /// Each comparison takes constant time. The number of secrets is public.
 pub(crate) fn find_signer<'k, K: SealedSigning + ?Sized>(
@@ -143,10 +144,11 @@ pub(crate) fn find_signer<'k, K: SealedSigning + ?Sized>(
     secrets.find(|secret| secret.verify(hash, message, tag))
 }
 
-/// Checks the signature first, in constant time. The header is read only if the
-/// owner of a secret wrote it.
+/// Checks the signature first, in constant time. The header is parsed only
+/// after the signature is verified.
 ///
-/// The length of the signature chooses the hash, and the header must name the same one.
+/// The length of the signature determines the hash, and the header must name
+/// the same one.
 fn hmac(
     keys: &impl SealedSigning,
     token: &Compact<'_>,
@@ -157,7 +159,7 @@ fn hmac(
     if !allowed.unwrap_or(AlgorithmSet::HS256).contains(hash.algorithm()) {
         return Err(TokenError::Malformed);
     }
-    // The library needs room for whole groups of four characters.
+    // The library requires space for whole groups of four characters.
     let mut bytes = [0; MAX_TAG_BYTES + 2];
     let tag = base64url::decode_to(signature, &mut bytes).ok_or(TokenError::Malformed)?;
     let signer = find_signer(keys, hash, token.message.as_bytes(), tag);
@@ -167,10 +169,10 @@ fn hmac(
     if is_prepared { Ok(()) } else { header::check_hmac(token.header, hash) }
 }
 
-/// Fails unless the secret that signs is long enough for each HMAC algorithm of the set,
-/// and each other secret for one of them.
+/// Fails unless the signing secret is long enough for each HMAC algorithm of
+/// the set, and each other secret for one of them.
 ///
-/// A secret that only verifies may be the shorter one of an earlier algorithm.
+/// A secret that only verifies may be a shorter one for an earlier algorithm.
 fn check_secrets(keys: &impl SealedSigning, allowed: AlgorithmSet) -> Result<(), String> {
     let hashes = || HmacHash::of_set(allowed);
     let Some(shortest) = hashes().next() else {
@@ -187,7 +189,7 @@ fn check_secrets(keys: &impl SealedSigning, allowed: AlgorithmSet) -> Result<(),
     }
 }
 
-/// The bytes of the longest tag.
+/// The number of bytes in the longest tag.
 const MAX_TAG_BYTES: usize = HmacHash::Sha512.bytes();
 
 #[cfg(test)]
@@ -198,9 +200,10 @@ mod tests {
 
     /// C2SP/wycheproof, the groups with HS256 keys: 40 cases.
     ///
-    /// 36 agree. Of the other four, two (367, 370) are the same text as case
-    /// 357, which is valid, and two (372, 373) are called valid although their
-    /// base64url has a foreign character, which RFC 7515 does not allow to skip.
+    /// 36 agree. Two others (367, 370) are the same text as case 357, which is
+    /// valid. The last two (372, 373) are declared valid although their
+    /// base64url contains a foreign character, which RFC 7515 does not allow to
+    /// skip.
     #[test]
     fn wycheproof_signatures() {
         let file =

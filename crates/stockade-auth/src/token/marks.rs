@@ -1,6 +1,7 @@
-//! [`Marks`]: the places of the claims by which a token is revoked.
+//! [`Marks`]: the positions of the claims that identify a revocation.
 
-/// The places of `jti`, `iss` and `sub` in a payload, so that a check reads nothing else.
+/// The positions of `jti`, `iss` and `sub` in a payload. A revocation check
+/// reads nothing else.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Marks {
     pub(super) id: Mark,
@@ -8,20 +9,20 @@ pub(super) struct Marks {
     pub(super) subject: Mark,
 }
 
-/// The place of a text in a payload.
+/// The position of a text in a payload.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Mark {
-    /// There is none.
+    /// The text does not exist.
     #[default]
     Absent,
     /// The bytes between its quotes.
     At { start: usize, end: usize },
-    /// It has escapes, and must be parsed.
+    /// The text has escapes and must be parsed.
     Escaped,
 }
 
 impl Mark {
-    /// Returns the place of `text`, which is a part of `whole`.
+    /// Returns the position of `text`, which is a part of `whole`.
     pub(super) fn of(text: &str, whole: &str) -> Self {
         match text.as_ptr().addr().checked_sub(whole.as_ptr().addr()) {
             Some(start) => Self::At { start, end: start + text.len() },

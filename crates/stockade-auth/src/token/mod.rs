@@ -1,14 +1,15 @@
-//! JSON web tokens: making them, and judging them.
+//! JSON web tokens: issuing and verifying.
 //!
 //! - `expiry`: the `expiresIn` notation.
-//! - `clock`: the time, as a function.
+//! - `clock`: the clock.
 //! - `issue`: [`generate_jwt`] and [`TokenIssuer`].
 //! - `verify`: [`verify_token`] and [`TokenVerifier`], the hot path.
-//! - `bearer`: the token in a value of `Authorization`.
+//! - `bearer`: the token in an `Authorization` value.
 //! - `compact`: the parts of a token; `header`: the rules for its header.
-//! - `keys`: the keys that verify and sign; `algorithm`: the names of the algorithms.
-//! - `claims`: [`Claims`]; `json`: objects in which every name stands once; `marks`:
-//!   the places of the claims by which a token is revoked.
+//! - `keys`: the keys that verify and sign; `algorithm`: the names of the
+//!   algorithms.
+//! - `claims`: [`Claims`]; `json`: objects without duplicate names; `marks`:
+//!   the positions of the claims that identify a revocation.
 //!
 //! Spec: Authentication › Token functions.
 
@@ -46,6 +47,6 @@ pub(crate) use keys::find_signer;
 pub use keys::{SigningKeys, TokenKeys};
 pub use verify::{TokenVerifier, verify_token, verify_token_as};
 
-/// The largest token that is made or read, in bytes without `Bearer `:
-/// 16 KiB (16,384), inclusive.
+/// The maximum length of a token that is issued or verified, in bytes without
+/// `Bearer `: 16 KiB (16,384), inclusive.
 pub const MAX_TOKEN_LENGTH: usize = 16_384;

@@ -1,4 +1,4 @@
-//! [`Payload`]: the signed text of a token, and its claims once they are needed.
+//! [`Payload`]: the signed text of a token, and its lazily parsed claims.
 
 use std::sync::OnceLock;
 
@@ -9,24 +9,24 @@ use super::claims::Times;
 use super::json;
 use super::marks::Marks;
 
-/// The payload of a token: text of one JSON object, whose claims are parsed when
-/// the first of them is asked for, and then kept.
+/// The payload of a token: the text of one JSON object. Its claims are parsed
+/// on first use and then cached.
 ///
-/// Parsing them with each token would cost a request on a route that only wants
-/// a valid one 36,311 instructions and 16 allocations; this way it costs 33,163
-/// and 7 (`full secure-soft` and `full secure` of `tests/bench/counts.txt`). A
-/// refused token is parsed in neither way: 29,906 and 29,895 instructions.
+/// A request to a route that only needs a valid token costs 33,163 instructions
+/// and 7 allocations. Parsing the claims of each token would cost 36,311 and 16
+/// (`full secure-soft` and `full secure` of `tests/bench/counts.txt`). A
+/// rejected token is never parsed: 29,906 and 29,895 instructions.
 #[derive(Clone)]
 pub(super) struct Payload {
-    /// Invariant: [`json::object`] reads it.
+    /// Invariant: [`json::object`] accepts it.
     text: String,
-    /// The places of the claims by which a token is revoked.
+    /// The positions of the claims that identify a revocation.
     marks: Marks,
     claims: OnceLock<Map<String, Value>>,
 }
 
 impl Payload {
-    /// Takes the decoded payload of a token, and reads the times out of it.
+    /// Parses the times of the decoded payload.
     pub(super) fn read(payload: Vec<u8>) -> Result<(Self, Times), TokenError> {
         let text = String::from_utf8(payload).map_err(|_| TokenError::Malformed)?;
         let (times, marks) = json::skim(&text).ok_or(TokenError::Malformed)?;
@@ -51,13 +51,14 @@ impl Payload {
         claims.into_inner().unwrap_or_else(|| parse(&text))
     }
 
-    /// Returns the text, and all claims if they were parsed already.
+    /// Returns the text, and all claims if they were already parsed.
     pub(super) fn into_parts(self) -> (String, Option<Map<String, Value>>) {
         (self.text, self.claims.into_inner())
     }
 }
 
 fn parse(text: &str) -> Map<String, Value> {
-    // By the invariant of `text` there is one; a user without claims may nothing.
+    // The invariant of `text` guarantees an object. A user without claims would
+    // have no rights.
     json::object(text.as_bytes()).unwrap_or_default()
 }

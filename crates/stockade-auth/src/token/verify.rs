@@ -1,7 +1,7 @@
 //! Hot: [`verify_token`] and [`TokenVerifier`], which verify tokens.
 //!
-//! A call allocates the decoded payload, and nothing else if the header is one
-//! of the usual ones. The claims are parsed on their first use.
+//! A call allocates only the decoded payload if the header is a common one. The
+//! claims are parsed on first use.
 //!
 //! Spec: Authentication › Token functions.
 
@@ -16,17 +16,17 @@ use super::claims::Times;
 use super::{Claims, Compact, MAX_TOKEN_LENGTH, TokenAlgorithm, TokenError, TokenKeys, UnixClock};
 use crate::base64url;
 
-/// Returns the claims of a token, or `None` when the token is empty, malformed,
-/// forged or expired, or longer than [`MAX_TOKEN_LENGTH`].
+/// Returns the claims of a token, or `None` if the token is empty, malformed,
+/// forged, expired, or longer than [`MAX_TOKEN_LENGTH`].
 ///
-/// The token may begin with `Bearer` (once, any case) and spaces. A token
-/// without `exp` is accepted. `exp` is compared in whole seconds, and is still
-/// valid in its own second. An `nbf` in the future is `None`. `iss` and `aud`
-/// are ignored: [`TokenVerifier`] can require them, and reports why a token is
-/// refused.
+/// The token may start with `Bearer` (once, in any case) and spaces. A token
+/// without `exp` is accepted. `exp` is compared in whole seconds and is still
+/// valid in its own second. A future `nbf` returns `None`. `iss` and `aud` are
+/// ignored: [`TokenVerifier`] can require them and reports why a token is
+/// rejected.
 ///
 /// The signature is compared in constant time, before anything else of the
-/// token is read.
+/// token is parsed.
 ///
 /// ```
 /// use stockade_auth::{Secret, verify_token};
@@ -45,8 +45,8 @@ pub fn verify_token<K: TokenKeys + ?Sized>(token: &str, keys: &K) -> Option<Clai
     Some(claims)
 }
 
-/// Returns the claims as [`verify_token`] does, in a type of the application;
-/// `None` also when the claims do not fit it.
+/// Returns the claims as [`verify_token`] does, in your own type. Also returns
+/// `None` if the claims do not fit it.
 ///
 /// ```
 /// use serde_json::json;
@@ -71,8 +71,8 @@ pub fn verify_token_as<T: DeserializeOwned>(
     verify_token(token, keys)?.deserialize().ok()
 }
 
-/// A verifier of tokens, as [`verify_token`] with options, and with the reason
-/// of a refusal.
+/// A verifier of tokens: [`verify_token`] with options and an error that
+/// contains the reason.
 ///
 /// ```
 /// use std::time::Duration;
@@ -97,11 +97,11 @@ pub fn verify_token_as<T: DeserializeOwned>(
 /// ```
 ///
 /// # Beyond the spec
-/// The specification has none of these options. Without any, the verifier does
-/// the same as [`verify_token`].
+/// The specification has none of these options. Without options, the verifier
+/// behaves like [`verify_token`].
 #[derive(Clone, Debug)]
 pub struct TokenVerifier {
-    /// `None` is the default of the keys.
+    /// `None` for the default of the keys.
     algorithms: Option<AlgorithmSet>,
     audiences: Vec<String>,
     clock: UnixClock,
@@ -126,19 +126,20 @@ impl Default for TokenVerifier {
 }
 
 impl TokenVerifier {
-    /// Makes a verifier with the rules of [`verify_token`].
+    /// Creates a verifier with the rules of [`verify_token`].
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the algorithms that are accepted. Default: HS256 for secrets, and for a JWK set
-    /// each algorithm of its keys.
+    /// Sets the accepted algorithms. Default: HS256 for secrets, and each
+    /// algorithm of its keys for a JWK set.
     ///
-    /// HS384 needs a secret of at least 48 bytes, HS512 of at least 64 bytes. In a
-    /// [`KeyRing`](crate::KeyRing) the secret that signs must be long enough for each of
-    /// the algorithms, and every other secret for one of them. Tokens that would need a
-    /// longer secret are never accepted, and [`check_keys`](Self::check_keys) reports it.
+    /// HS384 needs a secret of at least 48 bytes, HS512 of at least 64 bytes.
+    /// In a [`KeyRing`](crate::KeyRing) the signing secret must be long enough
+    /// for each of the algorithms, and every other secret for one of them.
+    /// Tokens that would need a longer secret are never accepted;
+    /// [`check_keys`](Self::check_keys) reports this.
     ///
     /// ```
     /// use serde_json::json;
@@ -161,9 +162,9 @@ impl TokenVerifier {
         self
     }
 
-    /// Checks that these keys can verify tokens by the
-    /// [`algorithms`](Self::algorithms) of this verifier. `Auth::tokens` does it when a
-    /// router is built.
+    /// Checks that these keys can verify tokens with the
+    /// [`algorithms`](Self::algorithms) of this verifier. `Auth::tokens` calls
+    /// this when the router is built.
     ///
     /// ```
     /// use stockade_auth::{Secret, TokenAlgorithm, TokenVerifier};
@@ -177,8 +178,8 @@ impl TokenVerifier {
     /// ```
     ///
     /// # Errors
-    /// Fails if a secret is too short, the list is empty, or the keys do not support any of
-    /// the algorithms.
+    /// Fails if a secret is too short, the list is empty, or the keys support
+    /// none of the algorithms.
     #[track_caller]
     pub fn check_keys<K: TokenKeys + ?Sized>(&self, keys: &K) -> Result<(), ConfigError> {
         let Some(algorithms) = self.algorithms else { return Ok(()) };
@@ -191,8 +192,8 @@ impl TokenVerifier {
         outcome.map_err(|message| ConfigIssue::new(message).at(location).into())
     }
 
-    /// Sets the leeway in whole seconds for which a token is valid after `exp`
-    /// and before `nbf`, because clocks differ. Default: 0.
+    /// Sets the leeway in whole seconds after `exp` and before `nbf`, because
+    /// clocks differ. Default: 0.
     #[must_use]
     pub fn leeway(mut self, leeway: Duration) -> Self {
         self.leeway_seconds = leeway.as_secs();
@@ -213,24 +214,24 @@ impl TokenVerifier {
         &self.clock
     }
 
-    /// Requires this issuer; called several times, one of them. Default: any,
-    /// or none.
+    /// Requires this issuer, or one of several if called repeatedly. Default:
+    /// any or none.
     #[must_use]
     pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
         self.issuers.push(issuer.into());
         self
     }
 
-    /// Requires this audience; called several times, one of them. Default: any,
-    /// or none.
+    /// Requires this audience, or one of several if called repeatedly. Default:
+    /// any or none.
     #[must_use]
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.audiences.push(audience.into());
         self
     }
 
-    /// Requires a claim of this name that is not null; called several times,
-    /// all of them. Default: none, not even `exp`.
+    /// Requires a claim with this name that is not null. Call it repeatedly to
+    /// require several claims. Default: none, not even `exp`.
     #[must_use]
     pub fn require(mut self, claim: impl Into<String>) -> Self {
         self.required.push(claim.into());
@@ -238,20 +239,20 @@ impl TokenVerifier {
     }
 
     setters! {
-        /// Sets the length of the longest token that is read, in bytes without
-        /// `Bearer `. Default: [`MAX_TOKEN_LENGTH`].
+        /// Sets the maximum length of a token, in bytes without `Bearer `.
+        /// Default: [`MAX_TOKEN_LENGTH`].
         max_length: usize;
 
-        /// Sets the clock. Default: that of the system.
+        /// Sets the clock. Default: the system clock.
         clock: UnixClock;
     }
 
     /// Verifies a token and returns its claims.
     ///
     /// # Errors
-    /// Returns the first reason why the token is not valid: the length, the
-    /// parts, the signature, the header, the claims, the times, and last the
-    /// requirements of this verifier.
+    /// Returns the first reason why the token is invalid. Checks the length,
+    /// the parts, the signature, the header, the claims, the times, and last
+    /// the requirements of this verifier.
     pub fn verify<K: TokenKeys + ?Sized>(
         &self,
         token: &str,
@@ -285,7 +286,7 @@ impl TokenVerifier {
 }
 
 /// Returns the decoded payload of a token that one of the keys signed. The
-/// cheapest checks come first.
+/// cheapest checks run first.
 fn payload<K: TokenKeys + ?Sized>(
     token: &str,
     keys: &K,

@@ -17,14 +17,14 @@ const HMACS: [(Algorithm, hmac::Algorithm); 3] = [
     (Algorithm::HS512, hmac::HMAC_SHA512),
 ];
 
-/// 64 bytes, for which each algorithm is allowed.
+/// 64 bytes, long enough for each algorithm.
 const LONG_KEY: &[u8] = b"sixty-four bytes of a secret for the tests of HS512 and of HS384";
 
 fn long() -> Secret {
     Secret::new(LONG_KEY).unwrap()
 }
 
-/// Makes a token with a valid signature, without the crate under test.
+/// Creates a token with a valid signature, without the crate under test.
 fn sign(header: &str, hash: hmac::Algorithm, key: &[u8]) -> String {
     let message = format!("{}.{}", encode(header), encode("{}"));
     let tag = hmac::sign(&hmac::Key::new(hash, key), message.as_bytes());
@@ -46,13 +46,13 @@ fn each_algorithm_verifies_only_where_it_is_named() {
         }
         let all = verifier().algorithms(HMACS.map(|(algorithm, _)| algorithm));
         assert_eq!(all.verify(&token, &long()).err(), None);
-        // The functions of the specification use HS256 only.
+        // The functions of the specification only use HS256.
         assert_eq!(verify_token(&token, &long()).is_some(), signs == Algorithm::HS256);
         assert_eq!(verifier().verify(&token, &long()).is_ok(), signs == Algorithm::HS256);
     }
 }
 
-/// Tokens that Python's `hmac` and `hashlib` have signed.
+/// Tokens that Python's `hmac` and `hashlib` signed.
 #[test]
 fn issues_tokens_of_known_bytes() {
     let payload = "eyJzdWIiOiI3IiwiaWF0IjoxNzAwMDAwMDAwLCJleHAiOjE3MDAwMDM2MDAsImlhdF9tcyI6MTcwMDAw\
@@ -90,7 +90,7 @@ fn the_header_must_name_the_algorithm_of_the_signature() {
             let expected = (name != signs.name()).then_some(TokenError::Algorithm);
             assert_eq!(all.verify(&token, &long()).err(), expected, "{name} signed by {signs}");
         }
-        // A tag of one hash in the length of another.
+        // A tag of one hash with the length of another.
         let token = sign(&header(signs), hmac::HMAC_SHA512, LONG_KEY);
         let (message, tag) = token.rsplit_once('.').unwrap();
         let cut = format!("{message}.{}", &tag[..43]);
@@ -153,7 +153,7 @@ fn a_ring_may_keep_the_shorter_secret_of_an_earlier_algorithm() {
     check(&both, &ring, None);
     check(&new, &ring, Some("HS512 needs a secret of at least 64 bytes"));
     check(&both, &KeyRing::new(secret()), Some("HS512 needs a secret of at least 64 bytes"));
-    // Tokens of both secrets, and none of the short one by HS512.
+    // Tokens of both secrets, but no HS512 token of the short one.
     assert!(both.verify(&forge(HEADER, "{}"), &ring).is_ok());
     let by_new = sign(&header(Algorithm::HS512), hmac::HMAC_SHA512, LONG_KEY);
     assert!(both.verify(&by_new, &ring).is_ok());

@@ -1,5 +1,5 @@
-//! Attacks on tokens, each with its name. All but the first group carry a true
-//! signature: they are what a leaky issuer could be made to sign.
+//! Attacks on tokens, each with its name. All but the first group have a valid
+//! signature: a careless issuer could be tricked into signing them.
 //!
 //! RFC 8725; RFC 7515, sections 4 and 10.
 
@@ -36,9 +36,9 @@ fn other_hmacs_of_the_same_secret() {
         let message = format!("{}.{}", encode(&header), encode("{}"));
         let tag = hmac::sign(&hmac::Key::new(hash, KEY), message.as_bytes());
         refuse(&format!("{message}.{}", encode(tag)), &TokenError::Malformed);
-        // The same header with the right tag of the wrong hash.
+        // The same header with a correct tag of the wrong hash.
         refuse(&forge(&header, "{}"), &TokenError::Algorithm);
-        // And a truncated tag under the right header.
+        // A truncated tag under the correct header.
         let message = format!("{}.{}", encode(HEADER), encode("{}"));
         let tag = hmac::sign(&hmac::Key::new(hash, KEY), message.as_bytes());
         let tag = encode(&tag.as_ref()[..32]);
@@ -99,7 +99,7 @@ fn extensions_that_must_be_understood() {
     ] {
         refuse(&forge(header, "{}"), &TokenError::Malformed);
     }
-    // An unencoded payload, as RFC 7797 has it.
+    // An unencoded payload as in RFC 7797.
     let header = encode(r#"{"alg":"HS256","b64":false,"crit":["b64"]}"#);
     refuse(&signed(&format!("{header}.{{}}")), &TokenError::Malformed);
 }
@@ -117,7 +117,7 @@ fn kid_is_a_name_and_nothing_else() {
         "key\\n",
     ] {
         let header = format!(r#"{{"alg":"HS256","kid":"{kid}"}}"#);
-        // Whatever it says, the secret decides.
+        // The secret decides, whatever the header contains.
         accept(&forge(&header, "{}"));
         for key in ["", "x", "\0"] {
             let message = format!("{}.{}", encode(&header), encode("{}"));
@@ -238,7 +238,7 @@ fn payloads_of_the_wrong_shape() {
         let nested = format!("{{\"a\":{}1{}}}", open.repeat(127), close.repeat(127));
         refuse(&forge(HEADER, nested), &TokenError::Malformed);
     }
-    // A deep text that is not even closed.
+    // Deeply nested text without closing brackets.
     refuse(&forge(HEADER, "[".repeat(10_000)), &TokenError::Malformed);
     accept(&forge(HEADER, "{ \"a\" : \"\\u00e9\\ud83d\\ude00\" }\n"));
 }
@@ -268,7 +268,8 @@ fn the_last_character_has_one_form() {
     for other in ALPHABET.chars().filter(|other| !last.starts_with(*other)) {
         assert!(verify_token(&format!("{rest}{other}"), &secret()).is_none(), "{other}");
     }
-    // The payload `{}` is `e30`, and `e31`, `e32`, `e33` only differ in unused bits.
+    // The payload `{}` is `e30`; `e31`, `e32`, `e33` differ only in unused
+    // bits.
     for payload in ["e31", "e32", "e33", "e30=", "e30 ", "e3", "e"] {
         refuse(&signed(&format!("{}.{payload}", encode(HEADER))), &TokenError::Malformed);
     }
@@ -304,7 +305,7 @@ fn fewer_and_more_parts() {
     }
     refuse(&format!("{header}..{tag}"), &TokenError::Signature);
     refuse(&format!(".{payload}.{tag}"), &TokenError::Signature);
-    // With a true signature over an empty part.
+    // A valid signature over an empty part.
     refuse(&signed(&format!("{header}.")), &TokenError::Malformed);
     refuse(&signed(&format!(".{payload}")), &TokenError::Malformed);
     refuse(&signed("."), &TokenError::Malformed);
@@ -348,7 +349,7 @@ fn another_secret() {
     for other in [&KEY[1..], &KEY[..KEY.len() - 1], b"x"] {
         assert!(verify_token(&token, &Secret::new(other).unwrap()).is_none());
     }
-    // Of HMAC itself, RFC 2104: a key is filled up with zero bytes to 64.
+    // A property of HMAC (RFC 2104): keys are padded with zero bytes to 64.
     let zero = Secret::new([KEY, b"\0"].concat()).unwrap();
     assert!(verify_token(&token, &zero).is_some());
 }

@@ -1,7 +1,8 @@
-//! Both ways with `jsonwebtoken`: it reads our tokens, and we read its.
+//! Cross-checks with `jsonwebtoken`: each library verifies the tokens of the
+//! other.
 //!
-//! Its cryptography is a provider of these tests, because the ones that it has
-//! are not wanted in this workspace; its own ones are in `tests/jwt-features`.
+//! These tests provide the cryptography of `jsonwebtoken`, because the
+//! workspace excludes its built-in providers. `tests/jwt-features` tests those.
 
 use std::sync::Once;
 
@@ -38,13 +39,13 @@ fn it_reads_our_tokens_and_we_read_its() {
             assert_eq!(&theirs[name], value);
         }
 
-        // What they sign is what they read of ours, times and all.
+        // The other library signs the claims that it read, including times.
         let token = jsonwebtoken::encode(&Header::default(), &theirs, &encoding).unwrap();
         assert_eq!(verify_token(&token, &secret()).unwrap().as_map(), &theirs);
     }
 }
 
-/// Where both must say no: changed tokens, and those of another secret.
+/// Modified tokens and tokens of another secret, which both must reject.
 #[test]
 fn both_refuse_the_same() {
     install();
@@ -88,7 +89,8 @@ impl RandomJson {
         }
     }
 
-    /// Never `exp`, `iat` or `nbf`: it begins with a letter that they do not have.
+    /// Never `exp`, `iat` or `nbf`, because it starts with a letter that they
+    /// do not contain.
     fn text(&mut self) -> String {
         let letters: Vec<char> = "az \"\\/\n\u{0}\u{7f}é٣\u{2028}\u{1f600}.-_".chars().collect();
         let length = self.0.below(12);

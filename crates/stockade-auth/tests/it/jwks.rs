@@ -1,4 +1,4 @@
-//! JWK sets: keys that the tests make, or take from wycheproof.
+//! JWK sets: keys from the tests and from wycheproof.
 
 use std::slice;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ use stockade_auth::{
 
 use crate::support::{HEADER, NOW, decode, encode, forge, secret, verifier};
 
-/// A key pair, its public half as a JWK, and how it signs.
+/// A key pair, its public half as a JWK, and its signing function.
 struct Pair {
     alg: &'static str,
     jwk: Value,
@@ -78,7 +78,7 @@ fn edwards() -> Pair {
     Pair { alg: "EdDSA", jwk, sign: Box::new(sign) }
 }
 
-/// ring makes no RSA keys, so this one is wycheproof's.
+/// ring generates no RSA keys, so this one is from wycheproof.
 fn rsa_pair(alg: &'static str, encoding: &'static dyn RsaEncoding) -> Pair {
     let file = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -132,7 +132,8 @@ fn each_algorithm_verifies_by_its_key_and_no_other() {
         assert_eq!(verify_token(&token, &keys).unwrap().subject(), Some("7"));
         assert!(verify_token(&format!("Bearer {token}"), &keys).is_some());
 
-        // `alg` of the header is another one of the same length of signature.
+        // The `alg` in the header names another algorithm with the same
+        // signature length.
         for alg in ["ES256", "ES384", "EdDSA", "RS256", "PS256", "RS512", "none", "HS256", "es256"]
         {
             if alg == pair.alg {
@@ -176,7 +177,7 @@ fn a_changed_token_does_not_verify() {
 fn a_public_key_is_never_a_secret() {
     let pair = elliptic("ES256", "P-256", &ECDSA_P256_SHA256_FIXED_SIGNING);
     let keys = set(&[pair.named("1")]);
-    // Everything public about the key, tried as an HMAC secret.
+    // All public data of the key, tried as an HMAC secret.
     for guess in [
         pair.jwk["x"].as_str().unwrap().as_bytes().to_vec(),
         decode(pair.jwk["x"].as_str().unwrap()),
@@ -185,13 +186,13 @@ fn a_public_key_is_never_a_secret() {
         let forged = stockade_auth::generate_jwt(json!({}), "1h", &Secret::new(guess).unwrap());
         check(&forged.unwrap(), &keys, Some(&TokenError::Algorithm));
     }
-    // And the other way: a secret takes no token of a key pair.
+    // Conversely, a secret rejects tokens of a key pair.
     let token = pair.token(&json!({ "alg": "ES256" }), &json!({}));
     assert!(verify_token(&token, &secret()).is_none());
     check(&forge(HEADER, "{}"), &keys, Some(&TokenError::Algorithm));
 }
 
-/// RFC 9864: `Ed25519` names the curve, and `EdDSA` does not.
+/// RFC 9864: `Ed25519` identifies the curve, and `EdDSA` does not.
 #[test]
 fn ed25519_has_two_names() {
     let pair = edwards();
@@ -202,13 +203,13 @@ fn ed25519_has_two_names() {
         check(&token(alg), &any, None);
         check(&token(alg), &key(alg), None);
     }
-    // A key with `alg` is for that name only.
+    // A key with `alg` verifies only this name.
     check(&token("EdDSA"), &key("Ed25519"), Some(&TokenError::Algorithm));
     check(&token("Ed25519"), &key("EdDSA"), Some(&TokenError::Algorithm));
     for alg in ["Ed448", "ed25519", "ED25519", "eddsa", "EdDsa", "Ed25519ph", "none", "ES256"] {
         check(&token(alg), &any, Some(&TokenError::Algorithm));
     }
-    // Neither does the name fit another type of key.
+    // The name does not fit another key type either.
     let rsa = rsa_pair("RS256", &RSA_PKCS1_SHA256);
     for alg in ["Ed25519", "EdDSA"] {
         let forged = rsa.token(&json!({ "alg": alg }), &json!({}));
@@ -234,7 +235,7 @@ fn a_verifier_limits_the_algorithms_of_a_set() {
     assert_eq!(outcome(&[]), (refused, false));
 }
 
-/// HS512 with everything public about an RSA key as its secret.
+/// HS512 with all public data of an RSA key as its secret.
 #[test]
 fn a_public_rsa_key_is_no_secret_for_any_hash() {
     let rsa = rsa_pair("RS256", &RSA_PKCS1_SHA256);
@@ -285,7 +286,7 @@ fn an_unknown_key_is_left_out_with_one_warning() {
     source.update(document("future 2")).unwrap();
     assert_eq!(warnings("future 2").len(), 1);
 
-    // Also of an unknown curve or type. Nothing is left then.
+    // Also with an unknown curve or type. No key remains then.
     for (kid, member, value) in [("future 3", "crv", "Ed448"), ("future 4", "kty", "AKP")] {
         let only = json!({ "keys": [unknown(kid, member, value)] }).to_string();
         assert!(source.update(&only).is_err());
@@ -293,7 +294,7 @@ fn an_unknown_key_is_left_out_with_one_warning() {
         assert_eq!(warnings(kid).len(), 2, "once for the source, and once for the set");
     }
     check(&token, &source, None);
-    // Keys for encryption are usual.
+    // Encryption keys are common.
     let encryption = unknown("future 5", "use", "enc");
     assert!(JwkSet::from_json(json!({ "keys": [encryption] }).to_string()).is_err());
     assert_eq!(warnings("future 5").len(), 0);
@@ -310,11 +311,11 @@ fn kid_chooses_the_key() {
     check(&token(&two, "1".into()), &keys, Some(&TokenError::Signature));
     check(&token(&two, "3".into()), &keys, Some(&TokenError::UnknownKey));
     check(&token(&two, 2.into()), &keys, Some(&TokenError::Malformed));
-    // Without a name every key for the algorithm is tried.
+    // Without a name, every key for the algorithm is tried.
     check(&two.token(&json!({ "alg": "EdDSA" }), &json!({})), &keys, None);
-    // A key without a name may be the one.
+    // A key without a name may match.
     check(&token(&two, "2".into()), &set(&[one.named("1"), two.jwk.clone()]), None);
-    // A key in the token is not looked at.
+    // A key inside the token is ignored.
     let brought = two.token(&json!({ "alg": "EdDSA", "jwk": two.jwk }), &json!({}));
     check(&brought, &set(&[one.named("1")]), Some(&TokenError::Signature));
 }
@@ -331,7 +332,7 @@ fn the_alg_of_a_key_is_binding() {
     let token = rs512.token(&json!({ "alg": "RS512" }), &json!({}));
     check(&token, &set(&[with_alg(&rs512, "RS512")]), None);
     check(&token, &set(slice::from_ref(&rs512.jwk)), Some(&TokenError::Algorithm));
-    // What does not fit the type of the key is no key.
+    // A key is rejected if its algorithm does not fit its type.
     for alg in ["HS256", "ES256", "EdDSA", "RSA-OAEP", "none", ""] {
         let document = json!({ "keys": [with_alg(&rs256, alg)] }).to_string();
         assert!(JwkSet::from_json(document).is_err(), "{alg}");
@@ -429,7 +430,7 @@ fn a_source_is_refreshed_when_a_key_is_missing_or_the_set_is_old() {
     check(&by_old, &source, None);
     assert!(!source.wants_refresh());
     check(&by_new, &source, Some(&TokenError::UnknownKey));
-    // Verifying never calls the function, and there is a shortest interval.
+    // Verification never calls the function, and the minimum interval applies.
     assert!(!source.wants_refresh());
     assert!(!source.refresh_if_wanted().unwrap());
     assert_eq!(calls.load(Ordering::Relaxed), 1);
@@ -438,7 +439,7 @@ fn a_source_is_refreshed_when_a_key_is_missing_or_the_set_is_old() {
     check(&by_new, &source, None);
     check(&by_old, &source, Some(&TokenError::UnknownKey));
 
-    // Age alone; a document that cannot be read changes nothing.
+    // Age is sufficient; an invalid document changes nothing.
     source.update(json!({ "keys": [new.named("new")] }).to_string()).unwrap();
     now.store(NOW + 60 + 599, Ordering::Relaxed);
     assert!(!source.wants_refresh());
@@ -449,7 +450,7 @@ fn a_source_is_refreshed_when_a_key_is_missing_or_the_set_is_old() {
     assert!(source.refresh().is_err());
     assert_eq!(calls.load(Ordering::Relaxed), 4);
 
-    // A document that came in another way.
+    // A document that was fetched elsewhere.
     source.update(json!({ "keys": [old.named("old")] }).to_string()).unwrap();
     check(&by_old, &source, None);
     assert!(source.update("{}").is_err());
@@ -466,13 +467,13 @@ fn a_failed_refresh_makes_no_set_fresh() {
     assert!(!wants_at(3_599));
     assert!(wants_at(3_600));
     assert!(source.refresh().is_err());
-    // Only the rest between two tries counts from here.
+    // From here only the interval between two attempts counts.
     assert!(!wants_at(3_600));
     assert!(!wants_at(3_659));
     for seconds in [3_660, 3_661, 7_199, 7_200] {
         assert!(wants_at(seconds), "{seconds}");
     }
-    // A document that cannot be read is such a try.
+    // An invalid document counts as an attempt.
     assert!(source.update("<html>").is_err());
     assert!(!wants_at(7_259));
     assert!(wants_at(7_260));
@@ -512,28 +513,28 @@ fn a_key_without_kid_hides_no_missing_key() {
     let named = with(json!({ "alg": "EdDSA", "kid": "2" }));
     let unnamed = with(json!({ "alg": "EdDSA" }));
 
-    // A name that the set does not have.
+    // A name that is not in the set.
     let mixed = [rsa.jwk.clone(), old.named("1")];
     check_missing(&mixed, &named, &TokenError::UnknownKey, true);
     check_missing(slice::from_ref(&old.jwk), &named, &TokenError::UnknownKey, true);
     check_missing(slice::from_ref(&rsa.jwk), &named, &TokenError::UnknownKey, true);
-    // No name, and no key that verifies.
+    // No name, and no key that verifies the token.
     check_missing(slice::from_ref(&old.jwk), &unnamed, &TokenError::Signature, true);
     check_missing(slice::from_ref(&rsa.jwk), &unnamed, &TokenError::Algorithm, true);
-    // The key is there, and the token is not of it.
+    // The key is in the set, but it did not sign the token.
     check_missing(&[old.named("2")], &named, &TokenError::Signature, false);
     check_missing(&[rsa.named("2")], &named, &TokenError::Algorithm, false);
-    // No newer set can have a key for these.
+    // No newer set can contain a key for these.
     for alg in ["HS256", "none", "ES512"] {
         let token = with(json!({ "alg": alg, "kid": "2" }));
         check_missing(&mixed, &token, &TokenError::Algorithm, false);
     }
-    // A key without a name may still be the one.
+    // A key without a name may still match.
     check(&named, &source_of(&[rsa.jwk, old.named("1"), new.jwk.clone()]).0, None);
 }
 
-/// A source of these keys with a clock at [`NOW`], whose later documents are
-/// out of reach.
+/// Returns a source of these keys with a clock at [`NOW`]. Later documents
+/// cannot be fetched.
 fn source_of(keys: &[Value]) -> (JwkSource, Arc<AtomicU64>) {
     let first = Mutex::new(Some(json!({ "keys": keys }).to_string()));
     let fetch = move || first.lock().unwrap().take().ok_or_else(|| "unreachable".into());

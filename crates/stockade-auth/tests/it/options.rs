@@ -1,4 +1,4 @@
-//! What [`TokenVerifier`](stockade_auth::TokenVerifier) asks for beyond the
+//! Options of [`TokenVerifier`](stockade_auth::TokenVerifier) beyond the
 //! specification.
 
 use std::time::Duration;

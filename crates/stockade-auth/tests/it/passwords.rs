@@ -17,7 +17,8 @@ fn the_format_is_that_of_the_specification() {
     }
 }
 
-/// Of HMAC itself, RFC 2104: a key is filled up with zero bytes to its block.
+/// A property of HMAC (RFC 2104): keys are padded with zero bytes to the block
+/// size.
 #[test]
 fn zero_bytes_at_the_end_are_no_difference() {
     let stored = hash_password("correct horse").unwrap();
@@ -37,14 +38,15 @@ fn every_text_is_a_password() {
 /// Computed with Python's `hashlib.pbkdf2_hmac('sha512', …, 10000)`.
 #[test]
 fn hashes_from_elsewhere() {
-    // The salt is the 16 bytes.
+    // The salt consists of the 16 bytes.
     assert!(verify_password("correct horse", OF_BYTES));
     assert!(verify_password("correct horse", &OF_BYTES.to_uppercase()));
     assert!(!verify_password("wrong horse", OF_BYTES));
-    // The salt was the 32 characters.
+    // The salt consists of the 32 characters.
     assert!(verify_password("correct horse", OF_TEXT));
     assert!(!verify_password("wrong horse", OF_TEXT));
-    // Then the case of the salt matters, as it was hashed; that of the hash does not.
+    // Here the case of the salt matters, because the text was hashed. The case
+    // of the hash does not.
     let (salt, hash) = OF_TEXT.split_once(':').unwrap();
     assert!(verify_password("correct horse", &format!("{salt}:{}", hash.to_uppercase())));
     assert!(!verify_password("correct horse", &OF_TEXT.to_uppercase()));
@@ -138,7 +140,7 @@ fn a_higher_cost_says_so_itself() {
     assert!(stored.starts_with("$pbkdf2-sha512$i=10001$"), "{stored}");
     assert!(verify_password("correct horse", &stored));
     assert!(!verify_password("wrong horse", &stored));
-    // The cost is part of what is hashed.
+    // The cost affects the hash.
     assert!(!verify_password("correct horse", &stored.replace("10001", "10000")));
 
     assert!(!needs_rehash(&stored, cost));
@@ -149,7 +151,8 @@ fn a_higher_cost_says_so_itself() {
     assert!(PasswordCost::pbkdf2(10_000_001).is_err());
 }
 
-/// Features change nothing of the recommended one, and every hasher verifies all.
+/// Features do not change the recommended hasher, and every hasher verifies all
+/// formats.
 #[test]
 fn a_hasher_has_a_cost_and_verifies_every_format() {
     let recommended = PasswordHasher::recommended();
@@ -176,7 +179,7 @@ fn a_hasher_has_a_cost_and_verifies_every_format() {
     }
 }
 
-/// From the reference implementation's own tests (phc-winner-argon2, test.c).
+/// From the tests of the reference implementation (phc-winner-argon2, test.c).
 #[cfg(feature = "argon2")]
 #[test]
 fn argon2id() {
@@ -198,7 +201,7 @@ fn argon2id() {
     assert!(PasswordCost::argon2id(7, 1, 1).is_err());
 }
 
-/// A hash by Argon2id is not good because of its name.
+/// An Argon2id hash may still be too weak.
 #[test]
 fn a_cheap_argon2id_is_hashed_anew() {
     let (salt, hash) = ("A".repeat(22), "A".repeat(43));
@@ -216,7 +219,7 @@ fn a_cheap_argon2id_is_hashed_anew() {
     check("m=65536,t=3,p=4", false);
 }
 
-/// Without the function such a hash does not verify, and should be replaced.
+/// Without the feature such a hash does not verify and should be replaced.
 #[cfg(not(feature = "argon2"))]
 #[test]
 fn argon2id_without_the_feature_is_false() {

@@ -1,4 +1,4 @@
-//! Nothing panics, whatever it is given; what is made can be read.
+//! No input causes a panic, and everything that is written can be parsed.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value};

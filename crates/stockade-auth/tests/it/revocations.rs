@@ -1,4 +1,4 @@
-//! Tokens that are refused before they expire.
+//! Tokens that are rejected before they expire.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use stockade_auth::{
 
 use crate::support::{HEADER, NOW, forge, secret, verifier};
 
-/// Memory does not wait.
+/// Returns the result of a future that is ready, because memory never waits.
 fn now<T>(future: impl Future<Output = T>) -> T {
     let mut future = Box::pin(future);
     let outcome = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
@@ -30,7 +30,7 @@ fn at(seconds: f64) -> SystemTime {
     UNIX_EPOCH + Duration::from_secs_f64(seconds)
 }
 
-/// A clock that a test moves.
+/// A clock that the test sets.
 #[derive(Clone, Default)]
 struct Hands(Arc<AtomicU64>);
 
@@ -65,7 +65,7 @@ fn a_token_is_revoked_by_its_id_or_by_its_payload() {
 
     let unnamed = claims(&json!({ "sub": "ada", "exp": exp }));
     let twin = claims(&json!({ "sub": "ada", "exp": exp + 1 }));
-    // An id that is no text is none.
+    // An id that is not text is ignored.
     let strange = claims(&json!({ "jti": 7, "exp": exp }));
     for (token, others) in [(&unnamed, [&twin, &strange]), (&strange, [&twin, &other])] {
         now(revocations.revoke(token)).unwrap();
@@ -112,13 +112,13 @@ fn the_tokens_of_another_issuer_stay_valid() {
     assert_eq!(revoked_of("4"), [true, false, false, true]);
     now(revocations.revoke_before(Some("a"), "ada", at(NOW as f64))).unwrap();
     assert_eq!(revoked_of("4"), [true, true, false, true]);
-    // However the issuer is written.
+    // The spelling of the issuer does not matter.
     let escaped = forge(HEADER, r#"{"\u0069ss":"\u0061","sub":"ada","exp":9999999999}"#);
     let escaped = verifier().verify(&escaped, &secret()).unwrap();
     assert_eq!(revocations.check(&escaped), Status::Revoked);
 }
 
-/// Issues a token of `ada` at this millisecond of the second [`NOW`].
+/// Issues a token for `ada` at this millisecond of the second [`NOW`].
 fn issued_at(millis: u64) -> Claims {
     let issuer = TokenIssuer::new().clock(UnixClock::at_millis(NOW * 1_000 + millis));
     let token = issuer.issue(json!({ "sub": "ada" }), "1h", &secret()).unwrap();
@@ -139,11 +139,12 @@ fn a_younger_token_of_the_same_second_is_valid() {
     ] {
         assert_eq!(revocations.check(&issued_at(millis)), expected, "{millis}");
     }
-    // It stays valid for its whole life, and the older one stays revoked.
+    // The new token is valid for its whole lifetime, and the old one stays
+    // revoked.
     hands.set(NOW + 3_599);
     assert_eq!(revocations.check(&issued_at(301)), Status::NotRevoked);
     assert_eq!(revocations.check(&issued_at(299)), Status::Revoked);
-    // Part of a millisecond counts as the whole.
+    // A fraction of a millisecond is rounded up.
     let time = UNIX_EPOCH + Duration::from_micros(NOW * 1_000_000 + 300_001);
     now(revocations.revoke_before(None, "ada", time)).unwrap();
     assert_eq!(revocations.check(&issued_at(300)), Status::Revoked);
@@ -160,7 +161,8 @@ fn tokens_without_milliseconds_are_revoked_by_the_second() {
         revocations.check(&verifier().verify(&forge(HEADER, payload), &secret()).unwrap())
     };
     assert_eq!(token(""), Status::Revoked);
-    // Neither do milliseconds that contradict `iat`, or are not a number.
+    // Milliseconds are also ignored if they contradict `iat` or are not a
+    // number.
     for other in [(NOW + 1) * 1_000, NOW * 1_000 - 1, u64::MAX] {
         assert_eq!(token(&format!(r#","iat_ms":{other}"#)), Status::Revoked, "{other}");
     }
@@ -168,7 +170,8 @@ fn tokens_without_milliseconds_are_revoked_by_the_second() {
     assert_eq!(token(&format!(r#","iat_ms":{}"#, NOW * 1_000 + 999)), Status::NotRevoked);
 }
 
-/// Logs of earlier versions have the time of a subject in whole seconds, rounded up.
+/// Logs of earlier versions contain the time of a subject in whole seconds,
+/// rounded up.
 #[test]
 fn entries_in_seconds_still_count() {
     let (log, hands) = (Arc::new(DeepLog::default()), Hands::default());
@@ -191,7 +194,7 @@ fn entries_in_seconds_still_count() {
     assert_eq!(feed.sweep().unwrap(), [old]);
     assert_eq!(revocations.count(), 1);
 
-    // The same for entries that only the log has.
+    // The same for entries that are only in the log.
     let deep = Arc::new(DeepLog::default());
     let asking = Revocations::shared(deep.clone()).clock(UnixClock::at(NOW)).max_entries(0);
     deep.feeds.lock().unwrap()[0].note_contact();
@@ -207,8 +210,8 @@ fn entries_in_seconds_still_count() {
     assert_eq!(now(late.check_or_query(&issued_at(300))), Status::Revoked);
 }
 
-/// Entries of earlier versions, which have no issuer, revoke the tokens of all issuers
-/// until they expire.
+/// Entries of earlier versions have no issuer. They revoke the tokens of all
+/// issuers until they expire.
 #[test]
 fn entries_of_earlier_versions_still_count() {
     let bytes = |kind: u8, name: &str, times: &[u64]| {
@@ -231,14 +234,14 @@ fn entries_of_earlier_versions_still_count() {
         assert_eq!(token(issuer, NOW - 6), Status::Revoked);
         assert_eq!(token(issuer, NOW - 5), Status::NotRevoked);
     }
-    // Both entries of one subject count.
+    // Both entries of a subject apply.
     now(revocations.revoke_before(Some("a"), "user:7", at(NOW as f64 - 8.0))).unwrap();
     assert_eq!(token("a", NOW - 6), Status::Revoked);
     now(revocations.revoke_before(Some("a"), "user:7", at(NOW as f64 - 2.0))).unwrap();
     assert_eq!(token("a", NOW - 3), Status::Revoked);
     assert_eq!(token("b", NOW - 3), Status::NotRevoked);
 
-    // The same for an entry that only the log has.
+    // The same for an entry that is only in the log.
     let deep = Arc::new(DeepLog::default());
     let asking = Revocations::shared(deep.clone()).clock(UnixClock::at(NOW)).max_entries(0);
     deep.beyond.lock().unwrap().push(entry);
@@ -282,11 +285,11 @@ fn all_older_tokens_of_a_subject_are_revoked() {
     let undated = claims(&json!({ "sub": "ada", "exp": NOW + 60 }));
     assert_eq!(revocations.check(&undated), Status::Revoked);
 
-    // Within a second all tokens of that second are meant.
+    // A time within a second revokes all tokens of that second.
     now(revocations.revoke_before(None, "ada", at(NOW as f64 - 4.5))).unwrap();
     assert_eq!(revocations.check(&token("ada", NOW - 5)), Status::Revoked);
     assert_eq!(revocations.check(&token("ada", NOW - 4)), Status::NotRevoked);
-    // An earlier time takes nothing back.
+    // An earlier time does not undo anything.
     now(revocations.revoke_before(None, "ada", at(1.0))).unwrap();
     assert_eq!(revocations.check(&token("ada", NOW - 5)), Status::Revoked);
     assert_eq!(revocations.count(), 1);
@@ -306,7 +309,7 @@ fn what_has_expired_is_not_kept() {
         now(revocations.revoke(&token(id, NOW + 60))).unwrap();
     }
     assert_eq!(revocations.count(), 100);
-    // A verifier with a leeway may still take it.
+    // A verifier with a leeway may still accept it.
     hands.set(NOW + 60 + 599);
     assert_eq!(revocations.check(&token(7, NOW + 60)), Status::Revoked);
     hands.set(NOW + 60 + 600);
@@ -326,15 +329,15 @@ fn there_are_never_too_many() {
     }
     let one_more = now(revocations.revoke(&token(10, NOW + 60)));
     assert!(matches!(one_more, Err(RevokeError::Full)));
-    // One that is known may change.
+    // An existing entry may change.
     now(revocations.revoke(&token(3, NOW + 60))).unwrap();
     hands.set(NOW + 600 + 5);
     now(revocations.revoke(&token(10, NOW + 60))).unwrap();
-    // 0, 1, 2, 4 and 5 are gone.
+    // 0, 1, 2, 4 and 5 have expired.
     assert_eq!(revocations.count(), 6);
 }
 
-/// A log that keeps what it is told, and fails if it shall.
+/// A log that records published entries and can be made to fail.
 #[derive(Default)]
 struct Log {
     feed: Mutex<Option<RevocationFeed>>,
@@ -372,7 +375,7 @@ fn without_contact_nobody_can_say() {
     let log = Arc::new(Log::default());
     let revocations = Revocations::shared(log.clone()).clock(hands.clock());
     let token = claims(&json!({ "jti": "a", "exp": NOW + 3_600, "iat": NOW }));
-    // There was none yet.
+    // Before the first contact.
     assert_eq!(revocations.check(&token), Status::Unknown);
     assert_eq!(log.woken.load(Ordering::Relaxed), 1);
     let accepting = revocations.clone().stale(StalePolicy::Accept);
@@ -407,7 +410,7 @@ fn processes_tell_each_other() {
     now(here.revoke_before(None, "ada", at(NOW as f64))).unwrap();
     assert_eq!(there.check(&older), Status::NotRevoked);
     let told = here_log.published.lock().unwrap().clone();
-    // The order means nothing, and twice is once.
+    // Order and duplicates do not matter.
     assert!(there_log.feed().apply(told.iter().rev().chain(&told).copied()));
     assert_eq!([there.check(&token), there.check(&older)], [Status::Revoked; 2]);
     let mut known = there_log.feed().entries().unwrap();
@@ -430,7 +433,7 @@ fn what_the_log_does_not_take_is_revoked_here() {
     assert_eq!(revocations.check(&token), Status::Revoked);
 }
 
-/// A log in memory that keeps more than the processes, and counts how often it is asked.
+/// A log in memory that stores more than the processes and counts its queries.
 #[derive(Default)]
 struct DeepLog {
     feeds: Mutex<Vec<RevocationFeed>>,
@@ -493,7 +496,8 @@ fn beyond_the_bound_the_log_is_asked() {
     }
     // Once for each token that is not in memory.
     assert_eq!(log.asked.load(Ordering::Relaxed), 2);
-    // Where it is revoked, it is at once; elsewhere after 5 s.
+    // The revocation applies immediately in its own process, and elsewhere
+    // after 5 s.
     assert_eq!(now(here.check_or_query(&token("c"))), Status::NotRevoked);
     now(here.revoke_before(None, "c", at(NOW as f64 + 1.0))).unwrap();
     assert_eq!(now(here.check_or_query(&token("c"))), Status::Revoked);
@@ -501,7 +505,8 @@ fn beyond_the_bound_the_log_is_asked() {
     hands.set(NOW + 6);
     assert_eq!(now(there.check_or_query(&token("c"))), Status::Revoked);
 
-    // Without the log: what it has said up to 30 s ago, or nobody can say.
+    // Without the log, results up to 30 s old are used; after that the status
+    // is unknown.
     assert_eq!(now(there.check_or_query(&token("d"))), Status::NotRevoked);
     log.is_away.store(true, Ordering::Relaxed);
     assert!(matches!(now(there.revoke(&token("d"))), Err(RevokeError::Beyond(_))));
@@ -515,7 +520,7 @@ fn beyond_the_bound_the_log_is_asked() {
     assert_eq!(now(there.check_or_query(&token("e"))), Status::Unknown);
     assert_eq!(now(accepting.check_or_query(&token("e"))), Status::NotRevoked);
 
-    // Once all of it has expired, nobody is asked.
+    // The log is not queried once all entries have expired.
     hands.set(NOW + 32 * 86_400);
     contact();
     assert_eq!(there.check(&token("e")), Status::NotRevoked);

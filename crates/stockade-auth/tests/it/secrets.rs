@@ -1,4 +1,4 @@
-//! What is said about secrets, and what never is.
+//! Warnings about secrets, and output that must not contain them.
 
 use std::sync::{Mutex, Once};
 
@@ -46,7 +46,7 @@ fn nothing_shows_what_it_keeps() {
     let basic = BasicCredentials::parse("Basic YWRhOmh1bnRlcjI=").unwrap();
     assert_eq!(format!("{key:?} {id:?}"), "ApiKey(..) SessionId(..)");
     assert!(!format!("{basic:?}").contains("hunter2"));
-    // An error names the mistake, not the payload.
+    // An error contains the reason, but not the payload.
     let issuer = TokenIssuer::new().max_length(10);
     let error = issuer.issue(json!({ "a": "hunter2" }), "1h", &crate::support::secret());
     assert!(!format!("{error:?}").contains("hunter2"));

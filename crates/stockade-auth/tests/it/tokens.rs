@@ -53,7 +53,7 @@ fn only_an_issuer_adds_milliseconds() {
     assert_eq!(claims.expires_at(), Some(NOW + 3_600));
     assert_eq!(claims["iat_ms"], NOW * 1_000 + 999);
 
-    // A clock that no reader of JSON can show in milliseconds.
+    // A time that JSON numbers cannot represent exactly in milliseconds.
     let issuer = TokenIssuer::new().clock(UnixClock::at(u64::MAX));
     let token = issuer.issue(json!({}), "1h", &secret()).unwrap();
     let claims = verifier().verify(&token, &secret()).unwrap();
@@ -133,7 +133,7 @@ fn expiry_is_in_whole_seconds_and_its_second_is_valid() {
     check(format!(r#"{{"nbf":{NOW}}}"#), None);
     check(format!(r#"{{"nbf":{}}}"#, NOW + 1), Some(TokenError::NotYetValid));
     check(format!(r#"{{"nbf":{NOW}.9}}"#), None);
-    // Who issued it may have a clock that is ahead.
+    // The clock of the issuer may be ahead.
     check(format!(r#"{{"iat":{}}}"#, NOW + 1), None);
     check("{}".to_owned(), None);
 }
@@ -174,7 +174,7 @@ fn tokens_above_the_limit_are_neither_made_nor_read() {
         let payload = json!({ "a": "x".repeat(length) });
         TokenIssuer::new().clock(UnixClock::at(NOW)).issue(payload, "1h", &secret())
     };
-    // The longest that is made is at most a group of base64 below the limit.
+    // The longest issued token is at most one base64 group below the limit.
     let longest = (12_000..13_000).filter_map(|length| make(length).ok()).next_back().unwrap();
     assert!((MAX_TOKEN_LENGTH - 3..=MAX_TOKEN_LENGTH).contains(&longest.len()));
     accept(&longest);
@@ -182,7 +182,7 @@ fn tokens_above_the_limit_are_neither_made_nor_read() {
     let Err(IssueError::TooLong { bytes, limit }) = make(13_000) else { panic!("too long") };
     assert!(bytes > limit && limit == MAX_TOKEN_LENGTH);
 
-    // The limits are inclusive, and can be changed.
+    // The limits are inclusive and configurable.
     let bytes = longest.len();
     let limited = |limit| TokenVerifier::new().clock(UnixClock::at(NOW)).max_length(limit);
     assert!(limited(bytes).verify(&longest, &secret()).is_ok());

@@ -1,4 +1,5 @@
-//! Vectors from elsewhere; `tests/vectors/README.md` says whence.
+//! Test vectors from other projects; for their sources, see
+//! `tests/vectors/README.md`.
 
 use ring::hmac;
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ fn vectors(name: &str) -> Value {
     serde_json::from_slice(&std::fs::read(format!("{folder}{name}")).unwrap()).unwrap()
 }
 
-/// RFC 7515, A.1: the token as it is printed there.
+/// RFC 7515, A.1: the token as printed there.
 #[test]
 fn rfc_7515_a_1() {
     let vector = vectors("jwt/rfc7515_a1.json");
@@ -27,13 +28,13 @@ fn rfc_7515_a_1() {
     assert_eq!(verify(exp + 1), Err(TokenError::Expired));
     assert!(verify_token(token, &secret).is_none());
 
-    // Its signature, byte for byte, from the header and payload printed there.
+    // The exact signature of the header and payload printed there.
     let (message, signature) = token.rsplit_once('.').unwrap();
     let key = hmac::Key::new(hmac::HMAC_SHA256, &decode(vector["key_base64url"].as_str().unwrap()));
     assert_eq!(hmac::sign(&key, message.as_bytes()).as_ref(), decode(signature));
 }
 
-/// A token of known bytes, computed with Python's `hmac` and `base64`.
+/// A token with known bytes, computed with Python's `hmac` and `base64`.
 #[test]
 fn a_token_of_known_bytes() {
     let secret = Secret::new("the secret of these tests, 32 bytes or more").unwrap();
@@ -47,7 +48,7 @@ const KNOWN: &str = "\
      eyJzdWIiOiI3IiwiaWF0IjoxNzAwMDAwMDAwLCJleHAiOjE3MDAwMDM2MDAsImlhdF9tcyI6MTcwMDAwMDAwMDI1MH0.\
      MI7Xpp7dNTSyxRJ_QCgehBNmdSGS2bPJ-g2zTcXwyU4";
 
-/// C2SP/wycheproof: HMAC-SHA256 and HMAC-SHA512, 174 cases each, whole and
+/// C2SP/wycheproof: HMAC-SHA256 and HMAC-SHA512, 174 cases each, complete and
 /// truncated tags.
 #[test]
 fn wycheproof_hmac() {
