@@ -1,10 +1,11 @@
-//! OpenAPI documents, made of the routes themselves.
+//! OpenAPI documents, generated from the routes.
 //!
-//! Nothing about a route is said a second time: a document is read from its
-//! map, which the extractors, the reply and the middleware of each route have
-//! filled.
+//! Nothing needs to be declared twice: the document is derived from the route
+//! map, which the extractors, the return type and the middleware of each route
+//! describe.
 //!
-//! Spec: What the service does › `withOpenApi`, `createApiRouter` (names without behaviour).
+//! Spec: What the service does › `withOpenApi`, `createApiRouter` (names
+//! without behaviour).
 //! Source: OpenAPI 3.1.1.
 
 mod document;

@@ -1,5 +1,4 @@
-//! [`OpenApiOptions`]: what a document says beside its routes, and who may read
-//! it.
+//! [`OpenApiOptions`]: the settings of a document, and the access to it.
 
 use serde_json::Value;
 use stockade_core::description::SchemaOf;
@@ -24,14 +23,14 @@ pub struct ApiInfo {
     pub version: String,
     /// The description, as Markdown. Default: none.
     pub description: Option<String>,
-    /// The name of the licence. Default: none.
+    /// The name of the license. Default: none.
     pub license: Option<String>,
-    /// An address for questions: a URL, or an e-mail address. Default: none.
+    /// The contact address: a URL or an email address. Default: none.
     pub contact: Option<String>,
 }
 
 impl ApiInfo {
-    /// Makes the information of an API of this title and version.
+    /// Creates the information of an API with this title and version.
     #[must_use]
     pub fn new(title: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
@@ -55,15 +54,15 @@ impl ApiInfo {
     }
 }
 
-/// A pair of title and version.
+/// Converts a pair of title and version.
 impl<T: Into<String>, V: Into<String>> From<(T, V)> for ApiInfo {
     fn from((title, version): (T, V)) -> Self {
         Self::new(title, version)
     }
 }
 
-/// The settings of an OpenAPI document: what it says beside the routes, and who
-/// may read it.
+/// The settings of an OpenAPI document that the routes do not determine, and
+/// the access to it.
 ///
 /// ```
 /// use stockade::openapi::{OpenApiOptions, open_api};
@@ -83,48 +82,48 @@ impl<T: Into<String>, V: Into<String>> From<(T, V)> for ApiInfo {
 #[must_use = "options do nothing until a document is made with them"]
 #[non_exhaustive]
 pub struct OpenApiOptions {
-    /// The title, the version, and more about the API.
+    /// The title, the version, and other information about the API.
     pub info: ApiInfo,
-    /// The servers, by URL. Default: `/`, the server of the document.
+    /// The server URLs. Default: `/`, the server of the document.
     pub servers: Vec<String>,
-    /// True if the servers are there for programs of the same organisation alone,
-    /// which tools read in `x-internal`. Default: false.
+    /// True if the servers are only for programs of the same organization. The
+    /// document contains this as `x-internal`. Default: false.
     pub internal_servers: bool,
-    /// The groups of operations with their descriptions. Default: none; an
-    /// operation is in the groups of its documentation, or in that of its first
-    /// segment.
+    /// The tags with their descriptions. Default: none. An operation has the
+    /// tags of its documentation, or the tag of its first segment.
     pub tags: Vec<(String, String)>,
-    /// The requests that this API sends to others. Default: none.
+    /// The webhooks, which are requests that this API sends to other servers.
+    /// Default: none.
     pub webhooks: Vec<(String, Webhook)>,
-    /// True if the document has limits and middleware too, as `x-limits` and
+    /// True if the document includes limits and middleware, as `x-limits` and
     /// `x-middleware`. Default: false.
     pub internals: bool,
-    /// The path of the document, where it is served. Default: `/openapi.json`.
+    /// The path of the served document. Default: `/openapi.json`.
     pub path: String,
-    /// The path of the page for people, where it is served. Default: `/docs`.
+    /// The path of the served documentation page. Default: `/docs`.
     pub docs_path: String,
-    /// True if Swagger UI is served beside the page. Default: false.
+    /// True if Swagger UI is served in addition to the page. Default: false.
     #[cfg(feature = "swagger-ui")]
     pub swagger_ui: bool,
     pub(crate) access: Option<Access>,
 }
 
-/// The users to whom a document is served.
+/// The clients that may read a document.
 #[derive(Clone, Debug)]
 pub(crate) enum Access {
-    /// Everybody, for this reason.
+    /// All clients, for this reason.
     Public(String),
-    /// Those whom this middleware lets through.
+    /// The clients that this middleware accepts.
     Guarded(Vec<Middleware>),
 }
 
 impl OpenApiOptions {
-    /// Makes the options of a document of this title and version.
+    /// Creates options for a document with this title and version.
     pub fn new(title: impl Into<String>, version: impl Into<String>) -> Self {
         Self::of(ApiInfo::new(title, version))
     }
 
-    /// Makes the options of a document about this API.
+    /// Creates options for a document about this API.
     pub fn of(info: impl Into<ApiInfo>) -> Self {
         Self {
             info: info.into(),
@@ -155,14 +154,14 @@ impl OpenApiOptions {
         docs_path: into String;
     }
 
-    /// Sets [`swagger_ui`](Self#structfield.swagger_ui): `try` below the page is
-    /// Swagger UI, which sends requests to this server. It loads nothing of other
-    /// hosts, and sends nothing to them; where
-    /// [`servers`](Self#structfield.servers) names another one, it shows the
-    /// document alone.
+    /// Sets [`swagger_ui`](Self#structfield.swagger_ui): serves Swagger UI at
+    /// `try` below the page, which sends requests to this server. It neither
+    /// loads from nor sends to other hosts. If
+    /// [`servers`](Self#structfield.servers) names another server, it only
+    /// shows the document.
     ///
-    /// Its two large files are compressed with gzip, which every browser takes;
-    /// a client that refuses gzip gets 406. Feature `swagger-ui`.
+    /// Its two large files are compressed with gzip, which every browser
+    /// accepts; a client that rejects gzip gets a 406. Feature `swagger-ui`.
     #[cfg(feature = "swagger-ui")]
     pub fn swagger_ui(mut self, swagger_ui: bool) -> Self {
         self.swagger_ui = swagger_ui;
@@ -175,25 +174,25 @@ impl OpenApiOptions {
         self
     }
 
-    /// Sets the [licence](ApiInfo#structfield.license) of the API.
+    /// Sets the [license](ApiInfo#structfield.license) of the API.
     pub fn license(mut self, license: impl Into<String>) -> Self {
         self.info.license = Some(license.into());
         self
     }
 
-    /// Adds to [`servers`](Self#structfield.servers).
+    /// Adds a URL to [`servers`](Self#structfield.servers).
     pub fn server(mut self, url: impl Into<String>) -> Self {
         self.servers.push(url.into());
         self
     }
 
-    /// Adds to [`tags`](Self#structfield.tags).
+    /// Adds a tag to [`tags`](Self#structfield.tags).
     pub fn tag(mut self, name: impl Into<String>, description: impl Into<String>) -> Self {
         self.tags.push((name.into(), description.into()));
         self
     }
 
-    /// Adds to [`webhooks`](Self#structfield.webhooks).
+    /// Adds a webhook to [`webhooks`](Self#structfield.webhooks).
     ///
     /// ```
     /// use stockade::openapi::{OpenApiOptions, Webhook};
@@ -213,8 +212,8 @@ impl OpenApiOptions {
         self
     }
 
-    /// Serves the document and the page to everybody, also if the router has `auth`. `reason`
-    /// is for those who check the routes of an application.
+    /// Serves the document and the page to all clients, even if the router has
+    /// `auth`. `reason` documents this decision for reviewers of the routes.
     pub fn public(mut self, reason: impl Into<String>) -> Self {
         self.access = Some(Access::Public(reason.into()));
         self
@@ -234,18 +233,18 @@ impl From<ApiInfo> for OpenApiOptions {
     }
 }
 
-/// A pair of title and version.
+/// Converts a pair of title and version.
 impl<T: Into<String>, V: Into<String>> From<(T, V)> for OpenApiOptions {
     fn from(info: (T, V)) -> Self {
         Self::of(info)
     }
 }
 
-/// A request that an API sends to others when something has happened.
+/// A request that an API sends to other servers after an event.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Webhook {
-    /// A few words. Default: none.
+    /// A short summary. Default: none.
     pub summary: Option<String>,
     /// The description, as Markdown. Default: none.
     pub description: Option<String>,
@@ -260,13 +259,13 @@ pub(crate) enum WebhookBody {
 }
 
 impl Webhook {
-    /// Makes a webhook whose body is a `T` as JSON.
+    /// Creates a webhook with a `T` as its JSON body.
     #[must_use]
     pub fn of<T: HasSchema>() -> Self {
         Self::with(WebhookBody::Of(SchemaOf::reply::<T>()))
     }
 
-    /// Makes a webhook whose body follows a JSON Schema.
+    /// Creates a webhook with a body that follows a JSON Schema.
     #[must_use]
     pub fn schema(schema: Value) -> Self {
         Self::with(WebhookBody::Json(schema))

@@ -1,5 +1,5 @@
 //! [`WithOpenApi`] and [`with_open_api`]: serve the document of a router;
-//! [`create_api_router`]: makes a router that has one.
+//! [`create_api_router`]: creates a router with a document.
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,26 +22,29 @@ use crate::options::{Access, OpenApiOptions};
 use crate::page::{File, Pages, ReadyTag};
 use crate::to_3_0::to_3_0;
 
-/// Adds an OpenAPI document to a router, as a part of its chain of methods.
+/// An extension trait that adds an OpenAPI document to a router.
 pub trait WithOpenApi: Sized {
-    /// Makes the OpenAPI document of the router when it is built, serves it if the options
-    /// say to whom, and adds the command `openapi` to
+    /// Creates the OpenAPI document when the router is built, and serves it if
+    /// the options allow access. Also adds the command `openapi` to
     /// [`App::run_command`](stockade_routing::App::run_command).
     ///
-    /// `info` is a title and a version, an [`ApiInfo`](crate::ApiInfo), or [`OpenApiOptions`].
+    /// `info` is a title and a version, an [`ApiInfo`](crate::ApiInfo), or
+    /// [`OpenApiOptions`].
     ///
-    /// - [`public`](OpenApiOptions::public) and [`guarded`](OpenApiOptions::guarded) add
-    ///   routes for the document, for the page at
-    ///   [`docs_path`](OpenApiOptions#structfield.docs_path), and for the files of the page.
-    ///   They are routes of the router, with its limits and its headers, and are not in the
-    ///   document itself.
-    /// - Otherwise nothing is served. The build still reports errors of the document.
+    /// - [`public`](OpenApiOptions::public) and
+    ///   [`guarded`](OpenApiOptions::guarded) add routes for the document, for
+    ///   the page at [`docs_path`](OpenApiOptions#structfield.docs_path), and
+    ///   for the files of the page. They are routes of the router, with its
+    ///   limits and headers, but the document does not list them.
+    /// - Otherwise nothing is served. The build still reports errors of the
+    ///   document.
     ///
-    /// The page works without its script and loads nothing from other hosts. It shows
-    /// everything in the document, and which part of a route sends a response. It shows limits
-    /// and names of middleware only with [`internals`](OpenApiOptions#structfield.internals).
-    /// From 61 operations on, each group has its own page. A browser sends no bearer token
-    /// when it opens a page, so a guarded page needs a session or Basic credentials.
+    /// The page works without its script and loads nothing from other hosts. It
+    /// shows everything in the document, and which part of a route sends a
+    /// response. It shows limits and names of middleware only with
+    /// [`internals`](OpenApiOptions#structfield.internals). From 61 operations
+    /// on, each group has its own page. A browser sends no bearer token when it
+    /// opens a page, so a guarded page needs a session or Basic credentials.
     ///
     /// If a router has several documents, the command prints the first.
     ///
@@ -70,8 +73,8 @@ impl WithOpenApi for Router {
     }
 }
 
-/// Adds an OpenAPI document to a router: [`open_api`](WithOpenApi::open_api) by the name of the
-/// specification.
+/// Adds an OpenAPI document to a router. This is
+/// [`open_api`](WithOpenApi::open_api) under the name in the specification.
 ///
 /// ```
 /// use stockade::openapi::{OpenApiOptions, with_open_api};
@@ -93,7 +96,8 @@ pub fn with_open_api(router: Router, info: impl Into<OpenApiOptions>) -> Router 
     documented(router, info.into())
 }
 
-/// Adds a document to a router. Not generic, so a program does not compile it again.
+/// Adds a document to a router. Not generic, so programs do not compile it
+/// again.
 #[track_caller]
 fn documented(mut router: Router, options: OpenApiOptions) -> Router {
     let made: Arc<OnceLock<Made>> = Arc::new(OnceLock::new());
@@ -123,7 +127,7 @@ fn documented(mut router: Router, options: OpenApiOptions) -> Router {
         let document = document(map, &options)?;
         if is_served {
             let pages = Pages::of(map, &document, &options);
-            // A router is built once, so that nothing is there yet.
+            // A router is built once, so the cell is still empty.
             let document = document.to_string().into();
             let _ = made.set(Made { document, etag: ReadyTag::default(), pages });
         }
@@ -135,7 +139,7 @@ fn documented(mut router: Router, options: OpenApiOptions) -> Router {
 /// The forms of the command `openapi`.
 const USAGE: &str = "openapi [--3.0 | --ruleset]";
 
-/// Returns the text of the command `openapi`; `None` for arguments that it does not have.
+/// Returns the output of the command `openapi`; `None` for unknown arguments.
 fn printed(app: &App, options: &OpenApiOptions, args: &[&str]) -> Result<Option<String>, BoxError> {
     let document = match args {
         [] => open_api(app, options)?,
@@ -152,14 +156,14 @@ fn printed(app: &App, options: &OpenApiOptions, args: &[&str]) -> Result<Option<
     pretty(&document).map(Some)
 }
 
-/// The document and the page, as they are sent.
+/// The document and the page, ready to send.
 struct Made {
     document: Bytes,
     etag: ReadyTag,
     pages: Pages,
 }
 
-/// Gives a route to those who may read the document.
+/// Applies the access of the document to a route.
 fn restrict(route: RouteRef<'_>, access: &Access, summary: &str) {
     let docs = RouteDocs::new(summary).hidden("it is about the API, and no part of it");
     let route = route.middleware(with_etag()).docs(docs);
@@ -169,7 +173,7 @@ fn restrict(route: RouteRef<'_>, access: &Access, summary: &str) {
     }
 }
 
-/// Makes the answer with the document.
+/// Creates the response with the document.
 fn document_reply(made: &OnceLock<Made>) -> Result<Response, ApiError> {
     let made = made.get().ok_or_else(|| ApiError::new(500, "the document was never made"))?;
     let headers = [
@@ -180,7 +184,7 @@ fn document_reply(made: &OnceLock<Made>) -> Result<Response, ApiError> {
     (headers, made.document.clone()).into_response()
 }
 
-/// Makes the answer with a page, or with one of its files.
+/// Creates the response with a page or one of its files.
 fn page_reply(file: Option<&File>, request: &HeaderMap) -> Result<Response, ApiError> {
     let file = file.ok_or_else(|| ApiError::new(404, "Not Found"))?;
     let mut headers = vec![
@@ -198,13 +202,13 @@ fn page_reply(file: Option<&File>, request: &HeaderMap) -> Result<Response, ApiE
     (headers, file.content.clone()).into_response()
 }
 
-/// Makes a router for an API that others call: [`create_router`] with
-/// [`Policy::recommended`] and [`open_api`](WithOpenApi::open_api). A route
-/// that neither authenticates users nor says why it is public does not build. An
-/// application that builds behaves as with [`create_router`].
+/// Creates a router for a public API: [`create_router`] with
+/// [`Policy::recommended`] and [`open_api`](WithOpenApi::open_api). The build
+/// fails if a route neither authenticates users nor declares why it is public.
+/// An application that builds behaves as with [`create_router`].
 ///
-/// [`Router::policy`] replaces the policy, for example by the same policy with your rules and
-/// exceptions. `info` can be [`OpenApiOptions`], which serve the document.
+/// [`Router::policy`] replaces the policy, for example to add your own rules
+/// and exceptions. `info` can be [`OpenApiOptions`], which serve the document.
 ///
 /// ```
 /// use stockade::openapi::create_api_router;

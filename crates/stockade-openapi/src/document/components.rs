@@ -1,19 +1,20 @@
-//! The components of a document: those alone to which its operations lead.
+//! The components of a document, limited to those that its operations use.
 //!
-//! So nothing of a hidden route is in it, and nothing is there for no reason.
+//! The document therefore contains nothing about hidden routes and no unused
+//! components.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 use stockade_map::schemas::references;
 
-/// The place of components in a document.
+/// The JSON pointer prefix of components.
 const PLACE: &str = "#/components/";
 
-/// The kinds of components that are pointed to by `$ref`.
+/// The kinds of components that `$ref` points to.
 const KINDS: [&str; 3] = ["schemas", "responses", "headers"];
 
-/// Removes the components to which nothing leads from the paths and webhooks.
+/// Removes components that neither paths nor webhooks refer to.
 pub(super) fn keep_used(document: &mut Value) {
     let mut used = BTreeSet::new();
     let mut found = BTreeSet::new();

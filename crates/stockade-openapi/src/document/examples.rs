@@ -1,10 +1,10 @@
-//! The examples that the documentation of a route gives.
+//! The examples in the documentation of a route.
 
 use serde_json::{Map, Value, json};
 use stockade_routing::map::RouteInfo;
 
-/// Adds the examples to the body and to the answers of an operation, where they
-/// are JSON. An answer that stands elsewhere, for several operations, has none.
+/// Adds examples to the JSON body and the JSON responses of an operation.
+/// Shared responses get none.
 pub(super) fn add(operation: &mut Map<String, Value>, route: &RouteInfo) {
     let docs = &route.docs;
     if let Some(body) = operation.get_mut("requestBody") {
@@ -17,7 +17,7 @@ pub(super) fn add(operation: &mut Map<String, Value>, route: &RouteInfo) {
     }
 }
 
-/// Adds the examples of a body or an answer to its content.
+/// Adds the examples of a body or a response to its content.
 fn add_to(part: &mut Value, examples: &[&Value]) {
     let content = part.get_mut("content").and_then(Value::as_object_mut);
     let json = content.into_iter().flatten().filter(|(media_type, _)| is_json(media_type));

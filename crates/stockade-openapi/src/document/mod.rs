@@ -1,4 +1,4 @@
-//! Makes an OpenAPI document of a map of routes.
+//! Creates an OpenAPI document from a route map.
 //!
 //! Source: OpenAPI 3.1.1.
 
@@ -26,27 +26,27 @@ pub(crate) use self::security::demand;
 use self::shared::Shared;
 use crate::options::{ApiInfo, OpenApiOptions};
 
-/// Makes the OpenAPI document of an application.
+/// Creates the OpenAPI document of an application.
 ///
-/// It says what the routes say: paths, parameters, bodies, the answers of
-/// handlers and of everything in front of them, headers, and who may call. The
-/// same application gives the same text, with its paths in the order of the
-/// tree.
+/// It describes paths, parameters, bodies, headers, access, and the responses
+/// of handlers, middleware and built-in stages. The result is deterministic,
+/// with paths in the order of the tree.
 ///
-/// Left out are routes that are hidden, routes of any method and mounts, whose
-/// methods nobody knows, and methods that OpenAPI 3.1 has no word for.
+/// Some routes are left out: hidden routes, routes for any method and mounts
+/// with unknown methods, and methods that OpenAPI 3.1 does not support.
 ///
 /// # Errors
-/// When two routes would be the same operation, because they differ only in the
-/// expressions of their parameters, or when two operations have the same name.
+/// Fails if two routes would be the same operation because only the constraints
+/// of their parameters differ, or if two operations have the same name.
 pub fn open_api(app: &App, options: &OpenApiOptions) -> Result<Value, ConfigError> {
     document(&app.route_map(), options)
 }
 
-/// Makes the OpenAPI document of a map, as [`open_api`] does of an application.
+/// Creates the OpenAPI document of a map, as [`open_api`] does for an
+/// application.
 ///
 /// # Errors
-/// As [`open_api`].
+/// Fails as [`open_api`] does.
 pub fn document(map: &RouteMap, options: &OpenApiOptions) -> Result<Value, ConfigError> {
     let mut mistakes: Vec<ConfigIssue> = map.mistakes.iter().map(ConfigIssue::new).collect();
     let shared = Shared::of(map);
@@ -55,7 +55,7 @@ pub fn document(map: &RouteMap, options: &OpenApiOptions) -> Result<Value, Confi
     let mut document = Map::new();
     document.insert("openapi".to_owned(), json!("3.1.1"));
     document.insert("info".to_owned(), info(&options.info));
-    // The default, which some tools want to see.
+    // This is the default, but some tools require it.
     let default = ["/".to_owned()];
     let servers = if options.servers.is_empty() { &default[..] } else { &options.servers };
     let servers = servers.iter();
@@ -95,7 +95,7 @@ fn info(info: &ApiInfo) -> Value {
     value
 }
 
-/// Returns the components of a document, with the schemas of its webhooks.
+/// Returns the components of a document, including the schemas of its webhooks.
 fn components(
     map: &RouteMap,
     shared: [(&'static str, Map<String, Value>); 2],

@@ -10,10 +10,11 @@ use stockade_validation::pattern::ecma as ecma_pattern;
 use super::paths::Written;
 use super::{examples, responses, security};
 
-/// Headers that are no parameters (OpenAPI 3.1, "Parameter Object").
+/// Headers that OpenAPI does not allow as parameters (OpenAPI 3.1, "Parameter
+/// Object").
 const NO_PARAMETERS: [&str; 3] = ["accept", "content-type", "authorization"];
 
-/// Makes the operation of a route.
+/// Creates the operation of a route.
 pub(super) fn operation(route: &RouteInfo, written: &Written<'_>) -> Value {
     let mut operation = Map::new();
     let mut put = |key: &str, value: Value| drop(operation.insert(key.to_owned(), value));
@@ -61,7 +62,8 @@ pub(super) fn operation(route: &RouteInfo, written: &Written<'_>) -> Value {
     Value::Object(operation)
 }
 
-/// Returns a media type of a body: its schema, and the media types of the files in a form.
+/// Returns a media type of a body: its schema, and the media types of files in
+/// a form.
 ///
 /// Source: OpenAPI 3.1, section 4.8.15 (encoding object).
 fn media_type(content: &ContentInfo, written: &Written<'_>) -> Value {
@@ -84,8 +86,8 @@ fn media_type(content: &ContentInfo, written: &Written<'_>) -> Value {
     value
 }
 
-/// Returns the server of the routes of a host. Scheme and path are those of the first server
-/// of the options.
+/// Returns the server for the routes of a host. The scheme and the path come
+/// from the first server in the options.
 fn server(host: &HostInfo, servers: &[String]) -> Value {
     let first = servers.first().map_or("", String::as_str);
     let (scheme, rest) = first.split_once("://").unwrap_or(("https", first));
@@ -109,7 +111,8 @@ fn server(host: &HostInfo, servers: &[String]) -> Value {
     server
 }
 
-/// Returns the description of a route, with what its path cannot say.
+/// Returns the description of a route, including details that its path cannot
+/// express.
 fn description(route: &RouteInfo) -> Option<String> {
     let mut parts: Vec<String> = route.docs.description.clone().into_iter().collect();
     parts.extend(security::demand(&route.access).map(|demand| demand + "."));
@@ -125,13 +128,13 @@ fn parameters(route: &RouteInfo, written: &Written<'_>) -> Vec<Value> {
     if let Some(query) = &route.query {
         parameters.extend(query_parameters(query));
     }
-    // Credentials are said by the security of the operation.
+    // The security of the operation already describes credentials.
     let schemes = &route.access.schemes;
     let is_parameter = |field: &&FieldInfo| {
         let is_key = schemes.iter().any(
             |scheme| matches!(scheme, SchemeInfo::Header { header, .. } if *header == field.name),
         );
-        // Browsers, proxies and tracers write those that the stages read.
+        // Browsers, proxies and tracers send the headers that the stages read.
         let is_of_stage = ["CORS", "request id"].contains(&field.by.as_str());
         !is_key
             && !is_of_stage
@@ -148,10 +151,10 @@ fn parameters(route: &RouteInfo, written: &Written<'_>) -> Vec<Value> {
     parameters
 }
 
-/// Returns the messages of a WebSocket, for which OpenAPI has no words: the
-/// subprotocols, the schemas of what a client sends and gets, the bytes of its
-/// largest message, the number of its messages in a second, and whether they may be
-/// compressed.
+/// Returns the extension that describes WebSocket messages, which OpenAPI
+/// cannot describe: the subprotocols, the schemas in both directions, the
+/// maximum message size in bytes, the maximum number of messages per second,
+/// and whether compression is allowed.
 fn web_socket(info: &WebSocketInfo) -> Value {
     let mut value = json!({ "subprotocols": info.subprotocols, "maxPayload": info.max_payload });
     let more = [
@@ -172,7 +175,7 @@ fn path_parameter(param: &ParamInfo, name: &str) -> Value {
     let mut schema = param.schema.clone();
     if let (Some(constraint), Some(object)) = (&param.constraint, schema.as_object_mut()) {
         let is_text = object.get("type").is_some_and(|it| it == "string");
-        // Some constraints have no equivalent in ECMA-262: the document omits them.
+        // The document omits constraints without an equivalent in ECMA-262.
         if is_text
             && !object.contains_key("pattern")
             && let Ok(pattern) = ecma_pattern(constraint)
@@ -190,8 +193,8 @@ fn path_parameter(param: &ParamInfo, name: &str) -> Value {
     value
 }
 
-/// Adds the bounds of every parameter of a path to the schema of a text: it is not
-/// empty, and has no control character.
+/// Adds the constraints of every path parameter to a text schema: it is not
+/// empty and contains no control characters.
 fn say_what_paths_hold(schema: &mut Map<String, Value>) {
     let is_text = schema.get("type").is_some_and(|it| it == "string");
     let is_bounded = BOUNDS.iter().any(|keyword| schema.contains_key(*keyword));
@@ -201,7 +204,8 @@ fn say_what_paths_hold(schema: &mut Map<String, Value>) {
     }
 }
 
-/// Keywords that say more of a text than the bounds of each path.
+/// Keywords that are more specific than the constraints of every path
+/// parameter.
 const BOUNDS: [&str; 4] = ["const", "enum", "format", "pattern"];
 
 fn query_parameters(schema: &Value) -> Vec<Value> {
@@ -228,8 +232,8 @@ fn query_parameters(schema: &Value) -> Vec<Value> {
     properties.iter().map(parameter).collect()
 }
 
-/// Moves the extensions `x-separator` and `x-style` of a schema to its parameter, as the style of
-/// OpenAPI.
+/// Moves the extensions `x-separator` and `x-style` from a schema to its
+/// parameter, as the OpenAPI style.
 ///
 /// Source: OpenAPI 3.1, section 4.8.12.3.
 fn write_style(parameter: &mut Value, schema: &mut Value) {

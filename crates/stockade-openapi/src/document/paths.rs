@@ -1,4 +1,4 @@
-//! The paths of a document, each with its operations.
+//! The paths of a document with their operations.
 
 use std::collections::HashMap;
 
@@ -19,14 +19,14 @@ const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OP
 
 /// The paths of a document.
 pub(super) struct Paths {
-    /// In the order of the tree.
+    /// The path items, in the order of the tree.
     items: Map<String, Value>,
-    /// The groups in the order in which they appear.
+    /// The tags, in the order of their first use.
     tags: Vec<String>,
 }
 
 impl Paths {
-    /// Makes the operations of all routes that a document can hold.
+    /// Creates the operations of all routes that a document can describe.
     pub(super) fn of(
         map: &RouteMap,
         options: &OpenApiOptions,
@@ -78,8 +78,8 @@ impl Paths {
         paths
     }
 
-    /// Returns the groups: those of the options first, then the others, with the
-    /// descriptions that nodes of the tree give them.
+    /// Returns the tags: first the tags of the options, then the others, with
+    /// the descriptions from the tree.
     pub(super) fn tags(
         &self,
         map: &RouteMap,
@@ -113,22 +113,21 @@ impl Paths {
     }
 }
 
-/// The surroundings of an operation.
+/// The context of an operation.
 pub(super) struct Written<'a> {
     pub(super) map: &'a RouteMap,
     pub(super) options: &'a OpenApiOptions,
     pub(super) shared: &'a Shared,
     pub(super) id: &'a str,
-    /// The groups under which it is listed.
+    /// The tags of the operation.
     pub(super) tags: &'a [String],
-    /// The names of the parameters in the path of the route, in order.
+    /// The names of the path parameters, in order.
     pub(super) own: &'a [String],
     /// Their names in the document.
     pub(super) names: &'a [String],
 }
 
-/// Returns the routes of a map that a document holds, by the names of their
-/// operations.
+/// Returns the documented routes of a map, by their operation ids.
 pub(crate) fn routes_by_id(map: &RouteMap) -> HashMap<String, &RouteInfo> {
     let routes = map.routes.iter().filter(|route| is_listed(route));
     let ids = routes.flat_map(|route| {
@@ -137,14 +136,14 @@ pub(crate) fn routes_by_id(map: &RouteMap) -> HashMap<String, &RouteInfo> {
     ids.collect()
 }
 
-/// Returns true for a route that documents list.
+/// Returns true if documents list a route.
 pub(super) fn is_listed(route: &RouteInfo) -> bool {
     let is_known = METHODS.contains(&route.method.as_str());
     let has_operation = !matches!(route.kind, RouteKind::Mount | RouteKind::RpcMethod);
     route.docs.hidden.is_none() && has_operation && is_known
 }
 
-/// Returns a route for people, with its place.
+/// Returns a readable name for a route, with its source location.
 pub(super) fn label(route: &RouteInfo) -> String {
     format!("{} {} ({})", route.method, route.shown_path(), route.location)
 }
@@ -153,8 +152,8 @@ fn mistake(route: &RouteInfo, message: String) -> ConfigIssue {
     ConfigIssue::new(message).on(label(route))
 }
 
-/// Returns the name of an operation: that of the route, with the parameters that
-/// are left in a shorter path behind it.
+/// Returns the operation id: the id of the route, followed by the optional
+/// parameters that a shorter path omits.
 fn operation_id(route: &RouteInfo, index: usize) -> String {
     let (Some(template), Some(longest)) = (route.templates.get(index), route.templates.first())
     else {
@@ -174,8 +173,8 @@ fn names_in(template: &str) -> Vec<String> {
     parts.filter_map(|part| part.split_once('}')).map(|(name, _)| name.to_owned()).collect()
 }
 
-/// Returns a path without the names of its parameters, by which OpenAPI tells
-/// paths apart.
+/// Returns a path without parameter names. OpenAPI treats paths with the same
+/// shape as identical.
 fn shape(template: &str) -> String {
     let mut shape = String::new();
     let mut in_braces = false;
@@ -191,7 +190,7 @@ fn shape(template: &str) -> String {
     shape
 }
 
-/// Returns the literal segments that all listed paths begin with.
+/// Returns the number of literal segments that all listed paths start with.
 fn common_prefix(map: &RouteMap) -> usize {
     let listed = map.routes.iter().filter(|route| is_listed(route));
     let mut paths = listed.map(|route| literals(&route.path));
@@ -199,13 +198,13 @@ fn common_prefix(map: &RouteMap) -> usize {
     let common = paths.fold(first.len(), |common, path| {
         first.iter().zip(&path).take(common).take_while(|(one, other)| one == other).count()
     });
-    // The last segment of a path is its own.
+    // The last segment is never part of the prefix.
     common.min(first.len().saturating_sub(1))
 }
 
-/// Returns the literal segments with which a path begins.
+/// Returns the leading literal segments of a path.
 fn literals(path: &str) -> Vec<String> {
-    // The router has read the path, so this cannot fail.
+    // The router has already parsed the path, so this cannot fail.
     let pattern = Pattern::parse(path);
     let segments = pattern.iter().flat_map(|pattern| pattern.segments());
     let literal = |segment: &Segment| match segment {
@@ -215,8 +214,8 @@ fn literals(path: &str) -> Vec<String> {
     segments.map_while(literal).collect()
 }
 
-/// Returns the groups of a route: its own, that of the node around it, or the
-/// first literal segment behind the prefix.
+/// Returns the tags of a route: its own tags, the tag of an enclosing node, or
+/// the first literal segment after the prefix.
 fn tags_of(route: &RouteInfo, prefix: usize) -> Vec<String> {
     if !route.docs.tags.is_empty() {
         return route.docs.tags.clone();
@@ -229,7 +228,7 @@ fn tags_of(route: &RouteInfo, prefix: usize) -> Vec<String> {
     vec![segment.map_or("api", String::as_str).to_owned()]
 }
 
-/// Returns the routes around which a node names this tag, with its words.
+/// Returns the routes below nodes with this tag.
 fn tagged<'m>(map: &'m RouteMap, name: &str) -> impl Iterator<Item = (&'m RouteInfo, &'m Tag)> {
     let tags = map.routes.iter().filter_map(|route| Some((route, route.docs.tag.as_ref()?)));
     tags.filter(move |(_, tag)| tag.name == name)

@@ -1,4 +1,4 @@
-//! The answers of an operation, each status once.
+//! The responses of an operation, by status.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,8 +11,8 @@ use stockade_routing::map::{BodyDoc, ContentInfo, HeaderDoc, ResponseInfo, Route
 use super::security;
 use super::shared::Shared;
 
-/// The parts of a router that give the same answer on all routes, whose answers
-/// stand once in a document.
+/// The parts of a router that send the same response on all routes. Their
+/// responses are shared components.
 const STAGES: [(&str, &str); 8] = [
     ("validation", "ValidationFailed"),
     ("rate limit", "TooManyRequests"),
@@ -24,11 +24,11 @@ const STAGES: [(&str, &str); 8] = [
     ("server", "InternalServerError"),
 ];
 
-/// A header that browsers read for the pages of other origins, and that no program
-/// sees. It would be a tenth of a document.
+/// A header that only browsers read, for cross-origin scripts. It would be a
+/// tenth of a document.
 const FOR_BROWSERS: &str = "Access-Control-Expose-Headers";
 
-/// Returns the answers of a route; those that stand once are put into `shared`.
+/// Returns the responses of a route. Adds shared responses to `shared`.
 pub(super) fn of(route: &RouteInfo, map: &RouteMap, shared: &Shared) -> Value {
     let mut responses = Map::new();
     for (status, answers) in route.answers_by_status() {
@@ -60,13 +60,13 @@ pub(super) fn of(route: &RouteInfo, map: &RouteMap, shared: &Shared) -> Value {
     Value::Object(responses)
 }
 
-/// Returns the meaning of a status in the documentation of a route.
+/// Returns the documented meaning of a status.
 fn documented<'r>(route: &'r RouteInfo, status: &str) -> Option<&'r String> {
     let mut told = route.docs.responses.iter();
     told.find(|(known, _)| known.to_string() == status).map(|(_, meaning)| meaning)
 }
 
-/// Returns the media types that the documentation of a route gives a status.
+/// Returns the documented media types of a status.
 fn contents_of(route: &RouteInfo, status: &str) -> Map<String, Value> {
     let told = route.docs.contents.iter().filter(|(known, _)| known.to_string() == status);
     let schema = |media_type: &str| match media_type {
@@ -77,9 +77,9 @@ fn contents_of(route: &RouteInfo, status: &str) -> Map<String, Value> {
     told.map(|(_, it)| (it.clone(), json!({ "schema": schema(it) }))).collect()
 }
 
-/// Returns the name of a response that is in a document once: the response of a stage, or an
-/// error, which many operations describe in the same words. `in_org.404` is the error of one
-/// middleware, and `NotFound` any other.
+/// Returns the name of a shared response: the response of a stage, or an error
+/// that many operations describe with the same text. `in_org.404` is the error
+/// of one middleware, and `NotFound` any other.
 fn shared_name(status: &str, answers: &[Cow<'_, ResponseInfo>]) -> Option<Cow<'static, str>> {
     if let Some(name) = stage_name(answers) {
         return Some(name.into());
@@ -106,8 +106,8 @@ fn stage_name(answers: &[Cow<'_, ResponseInfo>]) -> Option<&'static str> {
     STAGES.iter().find(|(known, _)| *known == key).map(|(_, name)| *name)
 }
 
-/// Returns true if a stage sends the only response of a status, which is the same on most
-/// routes.
+/// Returns true if a stage sends the only response with this status. Such a
+/// response is the same on most routes.
 pub(crate) fn is_of_stage(route: &RouteInfo, status: &str) -> bool {
     let answers = route.answers_by_status();
     documented(route, status).is_none()
@@ -118,8 +118,8 @@ fn is_error(status: &str) -> bool {
     status.starts_with(['4', '5'])
 }
 
-/// Returns the last segment of a path such as `shop::in_org<Db>`, without its parameters, in
-/// the characters of a component's name.
+/// Returns the last segment of a path such as `shop::in_org<Db>`, without its
+/// parameters. It contains only characters that are valid in a component name.
 fn short(path: &str) -> String {
     let path = path.split_once('<').map_or(path, |(path, _)| path);
     let last = path.rsplit("::").find(|segment| !segment.starts_with('{')).unwrap_or_default();
@@ -159,8 +159,8 @@ fn response(
     response
 }
 
-/// Returns the meanings of a status, with the words for those who are let through,
-/// or its standard text.
+/// Returns the meanings of a status and the requirements for access, or its
+/// standard text.
 fn meanings(status: &str, answers: &[Cow<'_, ResponseInfo>], demand: Option<&str>) -> String {
     let mut seen = BTreeSet::new();
     let texts = answers.iter().map(|answer| &*answer.meaning);
@@ -220,8 +220,8 @@ fn content(
             _ => {}
         }
     }
-    // An error of who checks fields may come in the form with the fields, which
-    // holds the other too.
+    // A part that validates fields may send errors with fields, and this schema
+    // covers errors without them.
     let (error, with_fields) = (error(map, false), error(map, true));
     let checks = |by: &str| {
         let mut checked = answers.iter().filter(|it| it.body == BodyDoc::ValidationError);
@@ -237,7 +237,8 @@ fn content(
     let contents = by_type.into_iter().map(|(media_type, mut schemas)| {
         let schema = match schemas.len() {
             1 => schemas.remove(0),
-            // Problem types exclude each other. The body without them has none to compare.
+            // Problem types exclude each other by `type`; the body without a
+            // problem type has none to compare.
             _ if map.router.problem_details
                 && schemas.iter().all(|schema| problems.contains(&schema.to_string())) =>
             {

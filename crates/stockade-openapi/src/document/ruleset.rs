@@ -1,4 +1,4 @@
-//! The rules of a document for Spectral, a tool that judges documents.
+//! The ruleset of a document for Spectral, an OpenAPI linter.
 
 use serde_json::{Map, Value, json};
 use stockade_errors::ConfigError;
@@ -8,8 +8,8 @@ use stockade_routing::map::{RouteInfo, RouteMap};
 use super::{document, routes_by_id};
 use crate::options::OpenApiOptions;
 
-/// Returns the ruleset of OWASP for Spectral, with an exception for each route
-/// that says why it needs one: for no other it can be forgotten.
+/// Returns the OWASP ruleset for Spectral, with an exception for each route
+/// that declares a reason. Other routes cannot bypass a rule by accident.
 pub(crate) fn ruleset(map: &RouteMap, options: &OpenApiOptions) -> Result<Value, ConfigError> {
     let document = document(map, options)?;
     let routes = routes_by_id(map);
@@ -20,7 +20,7 @@ pub(crate) fn ruleset(map: &RouteMap, options: &OpenApiOptions) -> Result<Value,
             let Some(route) = id.and_then(|id| routes.get(id)) else { continue };
             let rules: Map<String, Value> =
                 rules_not_for(route).map(|rule| (rule.to_owned(), json!("off"))).collect();
-            // Spectral takes no empty list.
+            // Spectral rejects empty lists.
             if !rules.is_empty() {
                 let path = in_fragment(path);
                 let files = [format!("**#/paths/{path}/{method}")];
@@ -36,23 +36,23 @@ pub(crate) fn ruleset(map: &RouteMap, options: &OpenApiOptions) -> Result<Value,
 }
 
 /// Returns a path as one step of a JSON Pointer in a URI fragment (RFC 6901,
-/// section 6). Spectral compares pointers as texts, encoded in this way.
+/// section 6). Spectral compares pointers as text in this encoding.
 fn in_fragment(path: &str) -> String {
     encode_component(&path.replace('~', "~0").replace('/', "~1"))
 }
 
-/// Returns the rules of OWASP that a route cannot meet.
+/// Returns the OWASP rules that a route cannot satisfy.
 fn rules_not_for(route: &RouteInfo) -> impl Iterator<Item = &'static str> {
-    // They ask each operation for a user.
+    // They require security for each operation.
     let public: &[_] = match route.access.public {
         Some(_) => &["owasp:api2:2023-write-restricted", "owasp:api2:2023-read-restricted"],
         None => &[],
     };
-    // It asks each answer for the headers of a limit.
+    // It requires rate limit headers in each response.
     let uncounted = route.limits.rate_exempt_reason.is_some();
     let uncounted = uncounted.then_some("owasp:api4:2023-rate-limit");
-    // It asks each answer for a header of CORS, which the handshake of a WebSocket
-    // has not.
+    // It requires a CORS header in each response, but a WebSocket handshake has
+    // none.
     let handshake = route.web_socket.is_some();
     let handshake = handshake.then_some("owasp:api8:2023-define-cors-origin");
     public.iter().copied().chain(uncounted).chain(handshake)

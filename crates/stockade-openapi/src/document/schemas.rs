@@ -1,13 +1,13 @@
-//! The schemas of a document, and the references to them.
+//! The schemas of a document and the references to them.
 
 use serde_json::{Map, Value, json};
 use stockade_map::schemas::PLACE as SCHEMAS;
 use stockade_routing::map::RouteMap;
 
-/// The place of schemas in a document.
+/// The JSON pointer prefix of schemas.
 const IN_DOCUMENT: &str = "#/components/schemas/";
 
-/// Returns the schemas of the types, and those of errors.
+/// Returns the schemas of types and errors.
 pub(super) fn all(map: &RouteMap) -> Map<String, Value> {
     let mut schemas: Map<String, Value> = map.schemas.clone().into_iter().collect();
     for is_validation in [false, true] {
@@ -22,8 +22,8 @@ pub(super) fn all(map: &RouteMap) -> Map<String, Value> {
     schemas
 }
 
-/// Lets the references to the schemas of a map point to those of a document, and
-/// writes the schema of any value as `{}`.
+/// Changes references to schemas of the map into references to components, and
+/// writes the schema for any value as `{}`.
 pub(super) fn point_to_components(value: &mut Value) {
     match value {
         Value::Object(object) => {
@@ -34,7 +34,7 @@ pub(super) fn point_to_components(value: &mut Value) {
                             *text = format!("{IN_DOCUMENT}{name}");
                         }
                     }
-                    // Some tools know no schemas that are `true`.
+                    // Some tools do not support `true` as a schema.
                     Value::Bool(true) if key == "schema" => *value = json!({}),
                     value => point_to_components(value),
                 }

@@ -1,4 +1,4 @@
-//! The ways by which a client says who it is.
+//! The security schemes and requirements of a document.
 
 use serde_json::{Map, Value, json};
 use stockade_routing::map::{Need, RouteAccess, RouteMap, SchemeInfo};
@@ -20,7 +20,8 @@ fn scheme_object(scheme: &SchemeInfo) -> Value {
         SchemeInfo::Http { scheme, bearer_format, .. } => {
             let mut object = json!({ "type": "http", "scheme": scheme.to_ascii_lowercase() });
             if let Some(format) = bearer_format {
-                // The field belongs to this scheme alone (OpenAPI 3.1, "Security Scheme Object").
+                // Only this scheme supports the field (OpenAPI 3.1, "Security
+                // Scheme Object").
                 if scheme.eq_ignore_ascii_case("bearer") {
                     object["bearerFormat"] = json!(format);
                 }
@@ -46,12 +47,12 @@ fn scheme_object(scheme: &SchemeInfo) -> Value {
     }
 }
 
-/// Returns the security of an operation: none for everybody, and one
-/// alternative for each method that finds a user. `None` where a user is needed
-/// and nothing says how one is found.
+/// Returns the security requirements of an operation: empty for a public one,
+/// or one alternative for each authentication method. Returns `None` if a user
+/// is required but no method is described.
 ///
-/// Roles are no scopes: of a list of scopes a client needs all, and of a list of
-/// roles one.
+/// Roles are not scopes: a client needs all listed scopes, but only one of the
+/// listed roles.
 pub(super) fn of(access: &RouteAccess) -> Option<Value> {
     let schemes = access.schemes.iter().map(|scheme| json!({ scheme.name(): [] }));
     match access.user {
@@ -62,7 +63,7 @@ pub(super) fn of(access: &RouteAccess) -> Option<Value> {
     }
 }
 
-/// Returns the words for those who are let through, for the text of a 403.
+/// Returns the requirements for access, for the text of a 403.
 pub(crate) fn demand(access: &RouteAccess) -> Option<String> {
     let mut words: Vec<String> = access
         .roles

@@ -1,4 +1,4 @@
-//! The answers and headers that stand once in a document.
+//! The shared responses and headers of a document.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Map, Value, json};
 use stockade_routing::map::{HeaderDoc, ResponseInfo, RouteMap};
 
-/// The answers and headers to which operations point.
+/// The responses and headers that operations refer to.
 ///
-/// The routes of a router need not all have the same answer of a stage: one may
-/// be without the rate limit, and so without its headers.
+/// A stage may respond differently on some routes. For example, a route without
+/// a rate limit lacks its headers.
 ///
-/// Most routes have the same ones, which are written once: they are known by what
-/// they are made of.
+/// Most routes share the same responses and headers. They are identified by
+/// their input, so each is written once.
 #[derive(Default)]
 pub(super) struct Shared {
     /// The different responses of each name, in the order of the routes.
@@ -21,20 +21,21 @@ pub(super) struct Shared {
     headers: RefCell<Map<String, Value>>,
     known_responses: RefCell<HashMap<String, Vec<KnownResponse>>>,
     known_headers: RefCell<HashMap<String, Vec<KnownHeader>>>,
-    /// The names of the schemas of problem types, by their URIs.
+    /// The schema names of problem types, by URI.
     problem_names: BTreeMap<String, String>,
 }
 
-/// A response that was written, and its preliminary key.
+/// A response that was written, with its preliminary key.
 struct KnownResponse {
     answers: Vec<ResponseInfo>,
-    /// The words of the route: its documentation, or its demand on the caller.
+    /// The text from the route: its documentation, or its requirements for
+    /// access.
     words: Option<String>,
     key: String,
 }
 
-/// A header that was written: its meaning, true if each answer has it, and the
-/// reference to it or the header itself.
+/// A header that was written: its meaning, whether each response has it, and
+/// the reference to it or the header itself.
 struct KnownHeader {
     meaning: String,
     always: bool,
@@ -48,13 +49,14 @@ impl Shared {
         Self { problem_names, ..Self::default() }
     }
 
-    /// Returns the name of the schema of a problem type.
+    /// Returns the schema name of a problem type.
     pub(super) fn problem_name(&self, uri: &str) -> Option<&str> {
         self.problem_names.get(uri).map(String::as_str)
     }
 
-    /// Returns a reference to the response that `answers` and `words` make: `write` writes
-    /// it. The reference has a preliminary key, which [`rename`] replaces.
+    /// Returns a reference to the response for `answers` and `words`, which
+    /// `write` creates. The reference has a preliminary key, which [`rename`]
+    /// replaces.
     pub(super) fn response(
         &self,
         name: &str,
@@ -77,7 +79,7 @@ impl Shared {
         written
     }
 
-    /// Adds a response, if it is not there, and returns its preliminary key.
+    /// Adds a response unless it exists, and returns its preliminary key.
     fn add_response(&self, name: &str, response: Value) -> String {
         let mut responses = self.responses.borrow_mut();
         let of_name = responses.entry(name.to_owned()).or_default();
@@ -88,9 +90,9 @@ impl Shared {
         preliminary(name, index)
     }
 
-    /// Returns a reference to the header that `write` writes, or the header
-    /// itself, if another one has its name. Each answer has it if it is `always`
-    /// there.
+    /// Returns a reference to the header that `write` creates, or the header
+    /// itself if its name is already used. `always` means that each response
+    /// has it.
     pub(super) fn header(
         &self,
         header: &HeaderDoc,
@@ -110,8 +112,8 @@ impl Shared {
         written
     }
 
-    /// Adds a header, and returns a reference to it, or the header itself, if
-    /// another one has its name.
+    /// Adds a header. Returns a reference to it, or the header itself if its
+    /// name is already used.
     fn add_header(&self, name: &str, header: Value) -> Value {
         let mut headers = self.headers.borrow_mut();
         if *headers.entry(name).or_insert_with(|| header.clone()) != header {
@@ -120,11 +122,11 @@ impl Shared {
         reference("headers", name)
     }
 
-    /// Returns the responses and the headers by their names, and the names by their
-    /// preliminary references.
+    /// Returns the responses and headers by name, and the names by preliminary
+    /// reference.
     ///
-    /// Different responses of one name have numbers in the order of their texts, so that the
-    /// order of the routes does not matter.
+    /// Different responses with the same name are numbered in the order of
+    /// their text, so the order of routes does not matter.
     pub(super) fn into_parts(self) -> (Components, Names) {
         let (mut responses, mut names) = (Map::new(), Names::new());
         for (name, of_name) in self.responses.into_inner() {
@@ -144,10 +146,10 @@ impl Shared {
     }
 }
 
-/// The references to responses, by their preliminary form.
+/// The final references to responses, by preliminary reference.
 pub(super) type Names = HashMap<String, String>;
 
-/// The shared responses and headers of a document, with the names of their sections.
+/// The shared responses and headers of a document, with their section names.
 pub(super) type Components = [(&'static str, Map<String, Value>); 2];
 
 /// Replaces the preliminary references in a part of a document.
@@ -178,7 +180,8 @@ fn path(kind: &str, name: &str) -> String {
     format!("#/components/{kind}/{name}")
 }
 
-/// Returns the key of a response before the name is known. `#` is in no name.
+/// Returns the key of a response before its name is known. Names never contain
+/// `#`.
 fn preliminary(name: &str, index: usize) -> String {
     format!("{name}#{index}")
 }

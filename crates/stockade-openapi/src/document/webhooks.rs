@@ -1,4 +1,4 @@
-//! The requests that an API sends to others.
+//! The webhooks: requests that an API sends to other servers.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use stockade_validation::{DefinitionId, Export, Names, Schema};
 use super::paths::{label, routes_by_id};
 use crate::options::{OpenApiOptions, Webhook, WebhookBody};
 
-/// Returns the webhooks of a document, and the schemas of their types that the map
-/// has not.
+/// Returns the webhooks of a document, and the schemas that the map does not
+/// contain.
 pub(super) fn of(
     map: &RouteMap,
     options: &OpenApiOptions,
@@ -28,7 +28,7 @@ pub(super) fn of(
         mistakes.extend(schema.as_ref().err().into_iter().flat_map(|error| {
             error.issues().iter().map(|mistake| mistake.clone().on(&place)).collect::<Vec<_>>()
         }));
-        // A mistake is told, and no document is made.
+        // The error is reported, and no document is created.
         compiled.push(schema.ok().flatten());
     }
     let definitions = compiled.iter().flatten().flat_map(Schema::definitions);
@@ -59,11 +59,10 @@ pub(super) fn of(
     (webhooks, events.into_schemas())
 }
 
-/// The types of webhooks, with names that stand for the same type as in the map.
+/// The types of webhooks. A name refers to the same type as in the map.
 struct Events<'n> {
     names: &'n Names,
-    /// The names that belong to another schema in the map, each with one that
-    /// belongs to none.
+    /// Unused replacements for names that belong to another schema in the map.
     renamed: BTreeMap<String, String>,
 }
 
@@ -75,7 +74,7 @@ impl<'n> Events<'n> {
             let error = errors.iter().find(|(known, _)| *known == name);
             map.schemas.get(name).or_else(|| error.map(|(_, schema)| schema))
         };
-        // A type that points to a renamed one is another schema too.
+        // A type that refers to a renamed type becomes a different schema too.
         loop {
             let found = names.iter().find(|(name, definition)| {
                 let differs = |known: &Value| *known != events.value(definition.export());
@@ -99,7 +98,7 @@ impl<'n> Events<'n> {
 
     fn value(&self, export: Export<'_>) -> Value {
         let reference = |id: &DefinitionId| {
-            // All definitions were named, or there is a mistake.
+            // All definitions have names unless there is an error.
             let name = self.names.get(id).unwrap_or("unknown");
             format!("{SCHEMAS}{}", self.name(name))
         };
@@ -120,8 +119,8 @@ fn item(name: &str, webhook: &Webhook, schema: &Value) -> Value {
             "content": { "application/json": { "schema": schema } },
         },
         "responses": { "2XX": { "description": "It was taken" } },
-        // No scheme of the document is that of the receiver, and tools take silence for
-        // an oversight.
+        // The receiver does not use the schemes of this document, and tools
+        // report a missing field as an oversight.
         "security": [],
     });
     if let Some(summary) = &webhook.summary {

@@ -1,4 +1,4 @@
-//! A line of curl for an operation.
+//! The curl command for an operation.
 
 use std::fmt::Write as _;
 
@@ -8,8 +8,8 @@ use stockade_routing::map::{Need, RouteInfo, SchemeInfo};
 
 use super::schema;
 
-/// Makes a line for a shell; `server` is the URL in front of the path, or none
-/// for the variable `API`.
+/// Creates a shell command. `server` is the URL before the path, or `None` for
+/// the variable `API`.
 pub(super) fn line(
     method: &str,
     path: &str,
@@ -20,7 +20,7 @@ pub(super) fn line(
 ) -> String {
     let mut line = String::from("curl ");
     if method != "get" {
-        // Writing to a text does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(line, "-X {} ", method.to_ascii_uppercase());
     }
     let target = target(path, operation, schemas);
@@ -37,8 +37,7 @@ pub(super) fn line(
     line
 }
 
-/// Returns the path with examples for its parameters, and with the query that is
-/// required.
+/// Returns the path with example parameters and the required query.
 fn target(path: &str, operation: &Value, schemas: &Value) -> String {
     let mut target = path.to_owned();
     let mut query = String::new();
@@ -99,7 +98,7 @@ fn body(line: &mut String, operation: &Value, route: &RouteInfo, schemas: &Value
     }
 }
 
-/// Returns a text as one word of a POSIX shell, in which nothing is expanded.
+/// Quotes a text as one word of a POSIX shell, without expansion.
 fn quoted(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/_.-:,@%+=".contains(&byte);
     if !text.is_empty() && text.bytes().all(is_plain) {
@@ -108,12 +107,12 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// Encodes all but the unreserved characters (RFC 3986, section 2.3).
+/// Encodes all characters except the unreserved ones (RFC 3986, section 2.3).
 fn percent_encoded(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }
 
-/// All characters but the unreserved ones (RFC 3986, section 2.3).
+/// All characters except the unreserved ones (RFC 3986, section 2.3).
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 #[cfg(test)]

@@ -1,22 +1,21 @@
-//! Text of HTML, in which nothing that others wrote is markup.
+//! HTML output that escapes all foreign text.
 
 use std::fmt::Write as _;
 
-/// A page while it is written.
+/// A page under construction.
 #[derive(Default)]
 pub(super) struct Html {
     text: String,
 }
 
 impl Html {
-    /// Adds markup of the page's own.
+    /// Adds static markup.
     pub(super) fn markup(&mut self, markup: &'static str) -> &mut Self {
         self.text.push_str(markup);
         self
     }
 
-    /// Adds a text, which shows as it is. It may stand in an attribute in double
-    /// quotes too.
+    /// Adds escaped text. It is also valid in an attribute with double quotes.
     pub(super) fn text(&mut self, text: &str) -> &mut Self {
         for c in text.chars() {
             match c {
@@ -28,7 +27,7 @@ impl Html {
         self
     }
 
-    /// Adds a text with many quotes, which must not stand in an attribute.
+    /// Adds escaped text with many quotes, which is not valid in an attribute.
     pub(super) fn listing(&mut self, text: &str) -> &mut Self {
         self.markup("<pre>");
         text.chars().for_each(|c| self.push(c));
@@ -40,7 +39,7 @@ impl Html {
             '&' => self.text.push_str("&amp;"),
             '<' => self.text.push_str("&lt;"),
             '>' => self.text.push_str("&gt;"),
-            // HTML has no place for them (HTML, section 13.1.4).
+            // HTML does not allow them (HTML, section 13.1.4).
             c if c.is_control() && !matches!(c, '\n' | '\t') => {
                 self.text.push(char::REPLACEMENT_CHARACTER);
             }
@@ -53,14 +52,13 @@ impl Html {
         self.markup("<code>").text(text).markup("</code>")
     }
 
-    /// Adds the name of a place in the page, for `id` and `href`, which need no
-    /// quotes for it.
+    /// Adds an anchor name for `id` and `href`, which need no quotes for it.
     pub(super) fn anchor(&mut self, name: &str) -> &mut Self {
         self.text.push_str(&anchor(name));
         self
     }
 
-    /// Adds what another page has.
+    /// Appends another page.
     pub(super) fn add(&mut self, other: &Self) -> &mut Self {
         self.text.push_str(&other.text);
         self
@@ -75,8 +73,8 @@ impl Html {
     }
 }
 
-/// Returns a name that may stand in an `id`, in a fragment, and in a path: each
-/// name has another.
+/// Returns a name that is valid in an `id`, in a fragment, and in a path.
+/// Different names have different results.
 pub(super) fn anchor(name: &str) -> String {
     let mut anchor = String::with_capacity(name.len());
     for byte in name.bytes() {
@@ -84,7 +82,7 @@ pub(super) fn anchor(name: &str) -> String {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
                 anchor.push(char::from(byte));
             }
-            // Writing to a text does not fail.
+            // Writing to a string cannot fail.
             _ => drop(write!(anchor, "~{byte:02x}")),
         }
     }

@@ -1,9 +1,9 @@
-//! The part of Markdown that a page shows: paragraphs, lists and code. All else
-//! is shown as it was written.
+//! The supported subset of Markdown: paragraphs, lists and code. All other
+//! syntax is shown as text.
 
 use super::html::Html;
 
-/// Adds a text of Markdown.
+/// Adds Markdown text.
 pub(super) fn add(html: &mut Html, text: &str) {
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
@@ -53,7 +53,7 @@ impl Item {
     }
 }
 
-/// Returns the text behind the mark of an item.
+/// Returns the text after the marker of a list item.
 fn item_text(line: &str) -> &str {
     let (_, text) = line.split_once(' ').unwrap_or((line, ""));
     text.trim()
@@ -70,7 +70,7 @@ fn item(line: &str) -> Option<Item> {
     }
 }
 
-/// Adds a line, with the code in it.
+/// Adds a line with inline code.
 fn inline(html: &mut Html, line: &str) {
     let mut rest = line;
     while let Some((before, behind)) = rest.split_once('`') {

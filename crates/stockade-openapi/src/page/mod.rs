@@ -1,5 +1,5 @@
-//! The page for people: HTML that is made when the router is built, and reads
-//! without its script.
+//! The documentation page: HTML that is generated when the router is built and
+//! works without its script.
 
 mod curl;
 mod html;
@@ -25,19 +25,21 @@ use self::refusals::Refusals;
 use crate::document::routes_by_id;
 use crate::options::OpenApiOptions;
 
-/// The policy of the page: nothing but its own files, and nothing inline.
+/// The content security policy of the page: only its own files, and nothing
+/// inline.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-/// The number of operations from which each group has a page of its own.
+/// The maximum number of operations on a single page. Above it, each group has
+/// its own page.
 const MOST_ON_A_PAGE: usize = 60;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("search.js");
 const ICON: &str = include_str!("icon.svg");
 
-/// A file that is served.
+/// A served file.
 #[derive(Clone, Debug)]
 pub(crate) struct File {
     pub(crate) media_type: &'static str,
@@ -55,13 +57,13 @@ impl File {
     }
 }
 
-/// The `ETag` of a content that stays the same. It is made when it is first
-/// sent, because `with_etag` would make it of the whole content for each answer.
+/// The `ETag` of constant content. It is computed on first use, because
+/// `with_etag` would hash the content for each response.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReadyTag(OnceLock<String>);
 
 impl ReadyTag {
-    /// Returns the tag, of the content that it is always called with.
+    /// Returns the tag. The content must be the same in each call.
     pub(crate) fn of(&self, content: &[u8]) -> &str {
         self.0.get_or_init(|| ETag::of(content).weak().to_string())
     }
@@ -71,12 +73,12 @@ impl ReadyTag {
 #[derive(Debug)]
 pub(crate) struct Pages {
     index: File,
-    /// By the last segment of their paths.
+    /// The files, by the last segment of their paths.
     files: HashMap<String, File>,
 }
 
 impl Pages {
-    /// Makes the pages of a map and its document.
+    /// Creates the pages of a map and its document.
     pub(crate) fn of(map: &RouteMap, document: &Value, options: &OpenApiOptions) -> Self {
         let contents = Contents::of(map, document, options);
         let mut files = HashMap::new();
@@ -108,7 +110,7 @@ impl Pages {
         &self.index
     }
 
-    /// Returns the file of this name.
+    /// Returns the file with this name.
     pub(crate) fn file(&self, name: &str) -> Option<&File> {
         self.files.get(name)
     }
@@ -118,23 +120,23 @@ fn html_file(content: String) -> File {
     File::new("text/html; charset=utf-8", content)
 }
 
-/// Returns the name of the page of a group.
+/// Returns the file name of a group's page.
 fn file_name(group: &str) -> String {
     format!("group-{}", anchor(group))
 }
 
-/// Returns the way from the page to the document; `up` is in front of it.
+/// Returns the relative URL from the page to the document, prefixed with `up`.
 fn to_document(options: &OpenApiOptions, up: &str) -> String {
     let depth = options.docs_path.split('/').filter(|part| !part.is_empty()).count();
     let path = options.path.trim_start_matches('/');
     format!("{up}{}{path}", "../".repeat(depth.saturating_sub(1)))
 }
 
-/// The part of the operations that a page shows.
+/// The operations that a page shows.
 #[derive(Clone, Copy)]
 enum Part<'c, 'd> {
     All,
-    /// The groups alone, each with a link to its page.
+    /// Only the groups, each with a link to its page.
     Index,
     Group(&'c Group<'d>),
 }
@@ -156,7 +158,7 @@ struct Operation<'d> {
     route: &'d RouteInfo,
 }
 
-/// Everything that pages show.
+/// All data that the pages show.
 struct Contents<'d> {
     document: &'d Value,
     options: &'d OpenApiOptions,
@@ -165,12 +167,12 @@ struct Contents<'d> {
     detail: Detail,
 }
 
-/// The amount that the line of an answer says.
+/// The level of detail in the line of a response.
 #[derive(Clone)]
 struct Detail {
-    /// The parts inside that gave the answer are named.
+    /// True if the line names the internal parts that send the response.
     internals: bool,
-    /// The name of the schema of errors, which is said once for all.
+    /// The schema name of the usual error, which the page describes once.
     usual_error: Cow<'static, str>,
 }
 
@@ -187,7 +189,7 @@ impl<'d> Contents<'d> {
         let paths = document["paths"].as_object().into_iter().flatten();
         for (path, item) in paths {
             for (method, value) in item.as_object().into_iter().flatten() {
-                // Each operation stands in the first of its groups.
+                // Each operation is listed in its first group.
                 let tag = value["tags"][0].as_str();
                 let group = groups.iter_mut().find(|group| Some(group.name) == tag);
                 let id = value["operationId"].as_str();
@@ -218,14 +220,14 @@ impl<'d> Contents<'d> {
         self.options.servers.first().map(String::as_str)
     }
 
-    /// Returns an answer, or the shared answer that it points to.
+    /// Returns a response, or the shared response that it refers to.
     fn response(&self, response: &'d Value) -> &'d Value {
         operation::resolved(self.document, response)
     }
 
     fn page(&self, part: Part<'_, 'd>) -> String {
         let mut html = Html::default();
-        // The files lie below the page, and the other pages beside them.
+        // The files are below the page, and the other pages are next to them.
         let last = self.options.docs_path.rsplit('/').next().unwrap_or_default();
         let (below, home, up) = match part {
             Part::Group(_) => (String::new(), format!("../{last}"), "../"),
@@ -314,7 +316,7 @@ impl<'d> Contents<'d> {
             };
             html.markup("<h3><a href=\"").text(&page).markup("#group-").anchor(group.name);
             html.markup("\">").text(group.name).markup("</a></h3>");
-            // A page of one group has the links of that one.
+            // The page of one group links only to its own operations.
             if let Part::Group(own) = part
                 && own.name != group.name
             {
@@ -357,8 +359,8 @@ impl<'d> Contents<'d> {
         html.markup("</ul></section>\n");
     }
 
-    /// Adds the answers and schemas that these operations share, and the schemas of
-    /// webhooks where the page has them.
+    /// Adds the responses and schemas that these operations share, and the
+    /// schemas of webhooks if the page shows them.
     fn shared(&self, html: &mut Html, groups: &[&Group<'d>], has_webhooks: bool) {
         let (mut answers, mut schemas) = (BTreeMap::new(), Vec::new());
         for operation in groups.iter().flat_map(|group| &group.operations) {
@@ -405,7 +407,7 @@ impl<'d> Contents<'d> {
     }
 }
 
-/// Adds the answers that several operations share.
+/// Adds the responses that several operations share.
 fn answer_list(html: &mut Html, answers: &BTreeMap<(&str, &str), Html>, usual: Option<&String>) {
     if answers.is_empty() {
         return;

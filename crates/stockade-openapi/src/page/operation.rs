@@ -9,7 +9,7 @@ use super::html::Html;
 use super::{Contents, Detail, Operation, curl, markdown, schema};
 use crate::document::{demand, is_of_stage};
 
-/// The givers of answers that are no middleware of the application.
+/// The sources of responses that are not middleware of the application.
 const STAGES: [&str; 7] =
     ["handler", "validation", "rate limit", "routing", "body", "error_handling", "server"];
 
@@ -48,7 +48,7 @@ pub(super) fn add(html: &mut Html, contents: &Contents<'_>, operation: &Operatio
     html.markup("</section>\n");
 }
 
-/// Adds method and path.
+/// Adds the method and the path.
 pub(super) fn title(html: &mut Html, operation: &Operation<'_>) {
     let is_web_socket = operation.route.kind == RouteKind::WebSocket;
     let method = if is_web_socket { "WebSocket" } else { operation.method };
@@ -68,7 +68,7 @@ fn deprecated(html: &mut Html, route: &RouteInfo) {
     html.markup("</p>");
 }
 
-/// Adds a sentence about those who may call.
+/// Adds a sentence about access.
 fn access(html: &mut Html, route: &RouteInfo) {
     let access = &route.access;
     let (before, between) = match access.user {
@@ -101,7 +101,7 @@ fn parameters(html: &mut Html, operation: &Value) {
     for parameter in parameters {
         html.markup("<li>").code(parameter["name"].as_str().unwrap_or("?")).markup(" <i>");
         html.text(parameter["in"].as_str().unwrap_or("?"));
-        // Those of the path always are.
+        // Path parameters are always required.
         let is_required = parameter["required"] == true && parameter["in"] != "path";
         html.markup(if is_required { ", required</i> " } else { "</i> " });
         schema::kind(html, &parameter["schema"]);
@@ -118,7 +118,7 @@ pub(super) fn body(html: &mut Html, operation: &Value) {
     let is_required = operation["requestBody"]["required"] == true;
     html.markup("<b>Body").markup(if is_required { "" } else { " (optional)" });
     html.markup("</b><ul class=r>");
-    // Forms and JSON mostly have one schema.
+    // Forms and JSON usually share a schema.
     let mut forms: Vec<(&Value, Vec<&str>)> = Vec::new();
     for (media_type, content) in content {
         match forms.iter_mut().find(|(schema, _)| **schema == content["schema"]) {
@@ -155,7 +155,7 @@ fn messages(html: &mut Html, messages: &Value) {
     html.markup("</ul>");
 }
 
-/// Adds a schema that stands in the place where it is used.
+/// Adds an inline schema.
 fn inline(html: &mut Html, schema: &Value) {
     schema::kind(html, schema);
     if schema::name_of(schema).is_none() && schema::has_fields(schema) {
@@ -186,8 +186,7 @@ fn answers(html: &mut Html, contents: &Contents<'_>, operation: &Operation<'_>) 
     html.markup("</ul>");
 }
 
-/// Returns the name of the place where an answer stands once for several
-/// operations, if it has one, and its line.
+/// Returns the name of the shared section for a response, if any, and its line.
 pub(super) fn place<'c>(
     contents: &'c Contents<'_>,
     operation: &Operation<'c>,
@@ -203,10 +202,10 @@ pub(super) fn place<'c>(
     (contents.refusals.name(&line), line)
 }
 
-/// Returns the id of the place of an answer: short, because each operation has
-/// several. `TooManyRequests_2` of the document is `429_2`.
+/// Returns the id of a response's section. It is short, because each operation
+/// has several: `TooManyRequests_2` of the document becomes `429_2`.
 pub(super) fn place_id(status: &str, name: &str) -> String {
-    // That of a refusal begins with its status.
+    // The name of a 401 or 403 section starts with the status.
     if name.starts_with(|first: char| first.is_ascii_digit()) {
         return name.to_owned();
     }
@@ -214,13 +213,13 @@ pub(super) fn place_id(status: &str, name: &str) -> String {
     if number.is_empty() { status.to_owned() } else { format!("{status}_{number}") }
 }
 
-/// Makes the line of an answer.
+/// Creates the line of a response.
 pub(super) fn answer(route: &RouteInfo, status: &str, response: &Value, detail: &Detail) -> Html {
     let mut html = Html::default();
     html.markup("<span>").text(status).markup("</span> ");
     html.text(response["description"].as_str().unwrap_or_default());
     let givers = givers(route, status, detail.internals);
-    // An answer is that of the handler, where nothing else is said.
+    // A response comes from the handler unless the line names a source.
     if !givers.is_empty() && givers != ["handler"] {
         html.markup(" <i>by ").text(&givers.join(", ")).markup("</i>");
     }
@@ -228,13 +227,13 @@ pub(super) fn answer(route: &RouteInfo, status: &str, response: &Value, detail: 
     html
 }
 
-/// Returns the name of the shared answer that an answer points to. The errors of
-/// handlers and middleware are shown in the place where they are given.
+/// Returns the name of the shared response that a response refers to. Errors of
+/// handlers and middleware are shown at the operation.
 fn shared_name<'d>(route: &RouteInfo, status: &str, response: &'d Value) -> Option<&'d str> {
     component(response).filter(|_| is_of_stage(route, status))
 }
 
-/// Returns an answer, or that of a document to which it points.
+/// Returns a response, or the response of a document that it refers to.
 pub(super) fn resolved<'d>(document: &'d Value, response: &'d Value) -> &'d Value {
     component(response).map_or(response, |name| &document["components"]["responses"][name])
 }
@@ -243,8 +242,8 @@ fn component(response: &Value) -> Option<&str> {
     response.get("$ref")?.as_str()?.strip_prefix("#/components/responses/")
 }
 
-/// Headers that clients and caches read by themselves, and those of the stages,
-/// which nearly each answer has.
+/// Headers that clients and caches process automatically, and stage headers
+/// that nearly every response has.
 const UNTOLD: [&str; 12] = [
     "Content-Encoding",
     "Vary",
@@ -260,8 +259,8 @@ const UNTOLD: [&str; 12] = [
     "traceparent",
 ];
 
-/// Adds the bodies and the headers of an answer. The usual error is said once
-/// for all.
+/// Adds the bodies and headers of a response. The page describes the usual
+/// error once.
 fn content(html: &mut Html, response: &Value, detail: &Detail) {
     let headers = response["headers"].as_object().into_iter().flatten();
     let own = headers.map(|(name, _)| name.as_str()).filter(|name| !UNTOLD.contains(name));
@@ -284,8 +283,8 @@ fn content(html: &mut Html, response: &Value, detail: &Detail) {
     }
 }
 
-/// Returns the parts of a route that give a status. The names of middleware are
-/// for those who may see the inside.
+/// Returns the parts of a route that send a status. Names of middleware are
+/// included only with `internals`.
 fn givers(route: &RouteInfo, status: &str, internals: bool) -> Vec<String> {
     let is_given = |given: StatusDoc| {
         given == *status || (given == StatusDoc::Class(2) && status.starts_with('2'))

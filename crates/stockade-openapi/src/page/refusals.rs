@@ -1,4 +1,4 @@
-//! The answers to those who may not call.
+//! The 401 and 403 responses.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use serde_json::Value;
 use super::html::Html;
 use super::{Detail, Group, operation};
 
-/// The answers of 401 and 403 that several operations give in the same words.
-/// Each stands once, because every operation says who may call.
+/// The 401 and 403 responses that several operations describe with the same
+/// text. Each is shown once, because every operation describes its access.
 #[derive(Default)]
 pub(super) struct Refusals {
-    /// The names of their places, by their lines.
+    /// The section names, by their lines.
     names: BTreeMap<String, String>,
 }
 
 impl Refusals {
-    /// Finds them in all operations.
+    /// Collects them from all operations.
     pub(super) fn of(document: &Value, groups: &[Group<'_>], detail: &Detail) -> Self {
         let mut counts: BTreeMap<(&str, String), u32> = BTreeMap::new();
         for operation in groups.iter().flat_map(|group| &group.operations) {
@@ -37,7 +37,7 @@ impl Refusals {
         Self { names: named.collect() }
     }
 
-    /// Returns the name of the place of a line, if it is one of them.
+    /// Returns the section name of a line, if it has one.
     pub(super) fn name(&self, line: &Html) -> Option<&str> {
         self.names.get(line.as_str()).map(String::as_str)
     }

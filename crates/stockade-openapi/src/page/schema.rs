@@ -1,10 +1,10 @@
-//! JSON Schemas, as lists for people, and examples of what they take.
+//! JSON Schemas as readable lists, with example values.
 
 use serde_json::{Map, Value, json};
 
 use super::html::Html;
 
-/// The place of schemas in a document.
+/// The JSON pointer prefix of schemas.
 const COMPONENTS: &str = "#/components/schemas/";
 
 /// Keywords that are shown with their values.
@@ -29,8 +29,8 @@ const RULES: [&str; 18] = [
     "writeOnly",
 ];
 
-/// Levels of a schema in a schema that are shown; deeper ones stand in the
-/// document.
+/// The maximum nesting of schemas that is shown. Deeper schemas appear only in
+/// the document.
 const DEPTH: usize = 6;
 
 /// Returns the name of the schema that a reference points to.
@@ -38,7 +38,7 @@ pub(super) fn name_of(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()?.strip_prefix(COMPONENTS)
 }
 
-/// Adds the names of the schemas that a value points to, in their order.
+/// Adds the names of the schemas that a value refers to, in order.
 pub(super) fn names_in(value: &Value, names: &mut Vec<String>) {
     match value {
         Value::Object(object) => {
@@ -54,7 +54,7 @@ pub(super) fn names_in(value: &Value, names: &mut Vec<String>) {
     }
 }
 
-/// Adds the type of a schema in a few words, with its rules.
+/// Adds a short description of a schema's type and rules.
 pub(super) fn kind(html: &mut Html, schema: &Value) {
     kind_at(html, schema, DEPTH);
     for rule in RULES {
@@ -66,7 +66,7 @@ pub(super) fn kind(html: &mut Html, schema: &Value) {
     }
 }
 
-/// Returns true for the bounds that the format of an integer has anyway.
+/// Returns true for bounds that the integer format implies.
 fn is_bound_of_format(schema: &Value, rule: &str) -> bool {
     let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
     let (is_unsigned, bits) = match format.split_once("int") {
@@ -132,12 +132,12 @@ fn types(schema: &Value) -> String {
     }
 }
 
-/// Returns the text of a value: that of a text without quotes.
+/// Returns the text of a value, without quotes for a string.
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Adds the fields of an object, and of the objects in it.
+/// Adds the fields of an object and of its nested objects.
 pub(super) fn fields(html: &mut Html, schema: &Value) {
     fields_at(html, schema, DEPTH);
 }
@@ -180,8 +180,8 @@ pub(super) fn has_fields(schema: &Value) -> bool {
     !html.into_string().is_empty()
 }
 
-/// Makes a value that a schema takes, as far as its type and its simple rules
-/// say; `schemas` are those of the document.
+/// Creates an example value from the type and the simple rules of a schema.
+/// `schemas` are the schemas of the document.
 pub(super) fn example(schema: &Value, schemas: &Value) -> Value {
     example_at(schema, schemas, DEPTH)
 }
@@ -223,7 +223,7 @@ fn example_at(schema: &Value, schemas: &Value, depth: usize) -> Value {
     }
 }
 
-/// Returns a text of the format and of the least length.
+/// Returns a text with the format and the minimum length.
 fn text(schema: &Value) -> String {
     let format = schema.get("format").and_then(Value::as_str);
     let text = match format.unwrap_or_default() {

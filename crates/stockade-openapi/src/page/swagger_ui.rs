@@ -1,4 +1,4 @@
-//! Swagger UI, for those who want to send requests from a page.
+//! Swagger UI, which sends requests from a page.
 
 use bytes::Bytes;
 
@@ -6,8 +6,8 @@ use super::html::Html;
 use super::{File, html_file, to_document};
 use crate::options::OpenApiOptions;
 
-/// The policy of the page: as that of the other pages, with the images that the
-/// style sheet of Swagger UI has in itself.
+/// The content security policy of the page: the policy of the other pages, plus
+/// the inline images of the Swagger UI style sheet.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";

@@ -1,4 +1,4 @@
-//! The page, of texts that nobody should trust.
+//! Tests of the page with untrusted text.
 
 use serde_json::json;
 use stockade_core::RouteDocs;
@@ -180,7 +180,7 @@ fn webhooks_stand_on_the_page_of_all_operations() {
     let group = text(group.1);
     assert!(group.contains("href=\"../docs#webhooks\""), "{group}");
     assert!(!group.contains("id=webhook"), "{group}");
-    // Without webhooks there is nothing of them.
+    // Without webhooks the page does not mention them.
     let mut router = router();
     router.get("/a", async || "x");
     let bare = pages(router, &OpenApiOptions::new("Shop", "1"));

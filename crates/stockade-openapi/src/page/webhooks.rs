@@ -1,17 +1,17 @@
-//! The section of the webhooks: the requests that the API sends to others.
+//! The section of the webhooks: requests that the API sends to other servers.
 
 use serde_json::Value;
 
 use super::html::Html;
 use super::{Contents, markdown, operation};
 
-/// Returns the webhooks of a document: each with its name and its operation.
+/// Returns the names and operations of the webhooks.
 pub(super) fn of(document: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let webhooks = document["webhooks"].as_object().into_iter().flatten();
     webhooks.map(|(name, item)| (name.as_str(), &item["post"]))
 }
 
-/// Adds the links to the webhooks, which stand on the page `home`.
+/// Adds links to the webhooks on the page `home`.
 pub(super) fn links(html: &mut Html, document: &Value, home: &str) {
     if of(document).next().is_none() {
         return;

@@ -1,5 +1,5 @@
-//! [`to_3_0`]: a document of OpenAPI 3.1 as one of 3.0, for tools that read no
-//! other.
+//! [`to_3_0`]: converts an OpenAPI 3.1 document to 3.0, for tools that only
+//! support 3.0.
 //!
 //! Source: OpenAPI 3.0.3; OpenAPI 3.1.1; JSON Schema 2020-12.
 
@@ -11,13 +11,20 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-/// Makes a document of OpenAPI 3.0.3 of one of OpenAPI 3.1. Returns it with what
-/// 3.0 has no words for, each a line with its JSON pointer in the 3.1 document.
+/// Converts an OpenAPI 3.1 document to OpenAPI 3.0.3. Also returns the parts
+/// that 3.0 cannot express, each as a line with its JSON pointer in the 3.1
+/// document.
 ///
-/// Null becomes `nullable`, `const` an `enum` of one value, an exclusive bound a
-/// bound and a flag, a list of types an `anyOf`, a tuple an array of any of its
-/// elements, and a `$ref` with words beside it an `allOf`. A type or null is
-/// `nullable` beside `allOf`, as generators of clients read it.
+/// | 3.1 | 3.0 |
+/// |---|---|
+/// | null | `nullable` |
+/// | `const` | an `enum` of one value |
+/// | an exclusive bound | a bound and a flag |
+/// | a list of types | `anyOf` |
+/// | a tuple | an array of any of its elements |
+/// | a `$ref` with siblings | `allOf` |
+///
+/// A type or null is `nullable` with `allOf`, which client generators support.
 ///
 /// ```
 /// use stockade::openapi::to_3_0;
@@ -45,16 +52,15 @@ pub fn to_3_0(document: &Value) -> (Value, Vec<String>) {
     (converted, converter.lost)
 }
 
-/// The methods of a path.
+/// The methods of a path item.
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 struct Converter<'d> {
     source: &'d Value,
     lost: Vec<String>,
-    /// The names among the components of schemas that stand elsewhere, by their
-    /// reference.
+    /// The component names of schemas outside the components, by reference.
     lifted: BTreeMap<String, String>,
-    /// The references among these whose schemas are not yet converted.
+    /// The references in `lifted` to schemas that are not yet converted.
     pending: Vec<String>,
 }
 
@@ -97,7 +103,7 @@ impl Converter<'_> {
         Value::Object(out)
     }
 
-    /// Adds the schemas that stand in places which 3.0 does not have.
+    /// Adds the schemas from positions that 3.0 does not have.
     fn lift(&mut self, out: &mut Map<String, Value>) {
         while let Some(reference) = self.pending.pop() {
             let Some(name) = self.lifted.get(&reference).cloned() else { continue };
@@ -139,7 +145,7 @@ impl Converter<'_> {
                 "requestBodies" => Self::with_content,
                 "callbacks" => Self::callback,
                 "securitySchemes" => Self::security_scheme,
-                // References to them are written out.
+                // References to them are inlined.
                 "pathItems" => continue,
                 _ => |_, value, _| value.clone(),
             };
@@ -153,7 +159,7 @@ impl Converter<'_> {
         let named = item.get("$ref").and_then(Value::as_str);
         let named = named.filter(|reference| reference.starts_with("#/components/pathItems/"));
         let source = self.source;
-        // One that points to another one is no item.
+        // A path item that refers to another reference is not resolved.
         let item = named.and_then(|reference| source.pointer(&reference[1..])).unwrap_or(item);
         let mut out = Map::new();
         for (key, value) in members(item) {
@@ -187,7 +193,7 @@ impl Converter<'_> {
             };
             out.insert(key.clone(), converted);
         }
-        // 3.0 asks for them.
+        // 3.0 requires them.
         out.entry("responses").or_insert_with(|| json!({ "default": { "description": "" } }));
         Value::Object(out)
     }
@@ -252,8 +258,8 @@ impl Converter<'_> {
         out
     }
 
-    /// Converts what an operation asks for: only schemes with scopes have a list
-    /// that is not empty.
+    /// Converts the security requirements of an operation: only schemes with
+    /// scopes have a non-empty list.
     fn security(&mut self, security: &Value, path: &str) -> Value {
         let mut out = security.clone();
         let requirements = out.as_array_mut().into_iter().flatten().enumerate();
@@ -271,7 +277,7 @@ impl Converter<'_> {
         out
     }
 
-    /// Returns a reference without the words beside it; none for other values.
+    /// Returns a reference without its siblings; `None` for other values.
     fn reference(&mut self, value: &Value, path: &str) -> Option<Value> {
         let reference = value.get("$ref")?;
         for key in ["summary", "description"].iter().filter(|key| value.get(key).is_some()) {
@@ -292,7 +298,7 @@ impl Converter<'_> {
         Value::Object(converted.collect())
     }
 
-    /// Converts each member of an object that may have extensions beside them.
+    /// Converts each member of an object except extensions.
     fn each_but_extensions(
         &mut self,
         object: &Value,

@@ -1,8 +1,9 @@
-//! Bounds of numbers: here an exclusive one is a flag beside the bound.
+//! Number bounds: in 3.0 an exclusive bound is a bound with a flag.
 
 use serde_json::{Map, Value, json};
 
-/// Writes the exclusive bounds; the narrower one counts where there is another.
+/// Writes the exclusive bounds. If there is also an inclusive bound, the
+/// narrower one applies.
 pub(super) fn bounds(keywords: &Map<String, Value>, out: &mut Map<String, Value>) {
     let number = |key: &str| keywords.get(key).filter(|value| value.is_number());
     let is_above = |one: &Value, other: &Value| one.as_f64() > other.as_f64();

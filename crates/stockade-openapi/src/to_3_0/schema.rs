@@ -1,10 +1,10 @@
-//! Schemas of JSON Schema 2020-12 as those of OpenAPI 3.0.
+//! Converts JSON Schema 2020-12 schemas to OpenAPI 3.0 schemas.
 
 use serde_json::{Map, Value, json};
 
 use super::{Converter, at, members, numbers, types};
 
-/// The keywords that mean the same in both.
+/// The keywords with the same meaning in both.
 const SAME: [&str; 23] = [
     "title",
     "description",
@@ -31,11 +31,11 @@ const SAME: [&str; 23] = [
     "xml",
 ];
 
-/// The keywords that are converted behind all others.
+/// The keywords that are converted after all others.
 const LATER: [&str; 6] =
     ["type", "exclusiveMinimum", "exclusiveMaximum", "patternProperties", "prefixItems", "$ref"];
 
-/// The keywords about a schema itself, which say nothing of values.
+/// The keywords that describe a schema rather than values.
 const ABOUT_SCHEMAS: [&str; 4] = ["$schema", "$comment", "$defs", "$vocabulary"];
 
 impl Converter<'_> {
@@ -60,18 +60,18 @@ impl Converter<'_> {
         self.tuple(keywords, path, &mut out);
         types::types(keywords, &mut out);
         if out.get("type").is_some_and(|it| it == "array") {
-            // 3.0 asks for it.
+            // 3.0 requires it.
             out.entry("items").or_insert_with(|| json!({}));
         }
         self.refer(keywords, out)
     }
 
-    /// Converts a keyword, unless it is one of [`LATER`].
+    /// Converts a keyword unless it is in [`LATER`].
     fn keyword(&mut self, key: &str, value: &Value, path: &str, out: &mut Map<String, Value>) {
         let path = at(path, key);
         let converted = match key {
             key if LATER.contains(&key) => return,
-            // An empty list asks for nothing, and 3.0 knows none.
+            // An empty list has no effect, and 3.0 does not allow it.
             "required" if value.as_array().is_some_and(Vec::is_empty) => return,
             "items" if value == &Value::Bool(false) => return,
             "additionalProperties" if value.is_boolean() => value.clone(),
@@ -102,7 +102,7 @@ impl Converter<'_> {
         out.insert(key.to_owned(), converted);
     }
 
-    /// Keeps the first example, which is the only one here.
+    /// Keeps the first example, because 3.0 supports only one.
     fn examples(&mut self, examples: &Value, path: &str, out: &mut Map<String, Value>) {
         let examples = examples.as_array().map_or(&[][..], Vec::as_slice);
         if let Some(first) = examples.first() {
@@ -113,7 +113,8 @@ impl Converter<'_> {
         }
     }
 
-    /// Lets the members that no keyword names be any of those of a pattern.
+    /// Converts `patternProperties` to `additionalProperties` that accept any
+    /// of the pattern schemas.
     fn pattern_properties(
         &mut self,
         keywords: &Map<String, Value>,
@@ -128,14 +129,13 @@ impl Converter<'_> {
         match out.remove("additionalProperties") {
             Some(Value::Bool(false)) => {}
             Some(others) if others.is_object() => schemas.push(others),
-            // Any member may be there.
+            // Any member is allowed.
             _ => return,
         }
         out.insert("additionalProperties".to_owned(), any_of(schemas));
     }
 
-    /// Converts `anyOf` and `oneOf`; a member that is null makes the others
-    /// nullable.
+    /// Converts `anyOf` and `oneOf`. A null member makes the others nullable.
     fn union(&mut self, key: &str, value: &Value, path: &str, out: &mut Map<String, Value>) {
         let all = value.as_array().into_iter().flatten().enumerate();
         let (nulls, others): (Vec<_>, Vec<_>) =
@@ -162,7 +162,7 @@ impl Converter<'_> {
         }
     }
 
-    /// Makes an array of a tuple: each element may be any of its places.
+    /// Converts a tuple to an array of any of its elements.
     fn tuple(&mut self, keywords: &Map<String, Value>, path: &str, out: &mut Map<String, Value>) {
         let places = keywords.get("prefixItems").and_then(Value::as_array);
         let is_closed = keywords.get("items").is_some_and(|items| items == false);
@@ -184,7 +184,7 @@ impl Converter<'_> {
         out.insert("items".to_owned(), any_of(schemas));
     }
 
-    /// Converts a reference: what stands beside it would not be read.
+    /// Converts a reference. 3.0 ignores its siblings.
     fn refer(&mut self, keywords: &Map<String, Value>, mut out: Map<String, Value>) -> Value {
         let Some(reference) = keywords.get("$ref").and_then(Value::as_str) else {
             return Value::Object(out);
@@ -197,8 +197,8 @@ impl Converter<'_> {
         Value::Object(out)
     }
 
-    /// Returns the reference to a schema, which stands among the components where
-    /// 3.0 does not have its place.
+    /// Returns the reference to a schema. If 3.0 does not have its position,
+    /// the schema moves to the components.
     fn lifted(&mut self, reference: &str) -> String {
         let has_place = !reference.contains("/$defs/") && !reference.starts_with("#/webhooks/");
         if has_place || !reference.starts_with('#') {
@@ -230,12 +230,13 @@ impl Converter<'_> {
     }
 }
 
-/// Returns the schema of null alone, which is no type here.
+/// Returns the schema of null, which is not a type in 3.0.
 pub(super) fn null_schema() -> Value {
     json!({ "type": "string", "nullable": true, "enum": [null] })
 }
 
-/// Returns the schema of values that fit any of these, each named once.
+/// Returns the schema of values that fit any of these schemas, without
+/// duplicates.
 fn any_of(schemas: Vec<Value>) -> Value {
     let mut distinct: Vec<Value> = Vec::new();
     for schema in schemas {
@@ -246,7 +247,7 @@ fn any_of(schemas: Vec<Value>) -> Value {
     if distinct.len() == 1 { distinct.remove(0) } else { json!({ "anyOf": distinct }) }
 }
 
-/// Adds a schema to a list of those that a value must fit.
+/// Adds a schema to a list such as `allOf`.
 pub(super) fn push(out: &mut Map<String, Value>, key: &str, schema: Value) {
     match out.get_mut(key).and_then(Value::as_array_mut) {
         Some(list) => list.push(schema),

@@ -1,10 +1,10 @@
-//! Types: here a schema has one, and null is a flag beside it.
+//! Types: in 3.0 a schema has one type, and null is a flag.
 
 use serde_json::{Map, Value, json};
 
 use super::schema::push;
 
-/// Writes the type of a schema. Of several, each is a schema of its own.
+/// Writes the type of a schema. Several types become one schema each.
 pub(super) fn types(keywords: &Map<String, Value>, out: &mut Map<String, Value>) {
     let types = match keywords.get("type") {
         Some(Value::Array(types)) => types,
@@ -30,7 +30,8 @@ pub(super) fn types(keywords: &Map<String, Value>, out: &mut Map<String, Value>)
             let schemas = several.iter().map(|name| {
                 let mut schema = json!({ "type": name });
                 if *name == "array" {
-                    // It stands with its type, which 3.0 asks for.
+                    // The items belong to the array type, which requires them
+                    // in 3.0.
                     schema["items"] = items.clone().unwrap_or_else(|| json!({}));
                 }
                 if is_nullable {
