@@ -1,5 +1,5 @@
-//! The calls of a batch: each is charged, some run at a time, and the answers come
-//! in the order of the calls.
+//! The calls of a batch. Each is charged to the rate limits, several run
+//! concurrently, and the response objects are in the order of the calls.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -21,14 +21,14 @@ use crate::service::{Methods, RunningEntry, Service};
 /// The response objects of a batch.
 #[derive(Debug)]
 pub(crate) struct BatchResponse {
-    /// The array that is sent; `None` if all calls were notifications.
+    /// The response array; `None` if all calls were notifications.
     pub(crate) text: Option<Vec<u8>>,
     /// The cookies that methods set.
     cookies: Vec<HeaderValue>,
 }
 
-/// Runs the calls of a batch that came as one request, which was charged for the
-/// first of them.
+/// Runs the calls of a batch in one HTTP request, which was already charged for
+/// the first call.
 pub(crate) async fn respond(
     service: &Service,
     req: Request,
@@ -47,7 +47,7 @@ pub(crate) async fn respond(
     Ok(response_object::respond(ResponseObject { text, headers }))
 }
 
-/// Runs the calls of a batch that were charged.
+/// Runs the calls of a batch, which are already charged.
 pub(crate) async fn run(
     service: &Service,
     req: Request,
@@ -69,12 +69,12 @@ pub(crate) async fn run(
     Ok(batch.into_response())
 }
 
-/// Returns the limits that have counted a request.
+/// Returns the rate limits that counted a request.
 pub(crate) fn meter_of(req: &Request) -> Option<Arc<Meter>> {
     req.shared()
 }
 
-/// Charges all calls at once. Those that are refused fail.
+/// Charges all calls at once. Rejected calls fail.
 pub(crate) async fn charge<'e, 't: 'e>(
     meter: &Meter,
     entries: impl ExactSizeIterator<Item = &'e mut Entry<'t>>,
@@ -91,36 +91,36 @@ pub(crate) async fn charge<'e, 't: 'e>(
 /// Charges one call.
 ///
 /// # Errors
-/// Fails where a rate limit refuses it, with what its client gets.
+/// Fails with the client's error object if a rate limit rejects the call.
 pub(crate) async fn charge_one(meter: &Meter, settings: Settings) -> Result<(), ErrorObject> {
     meter.charge().await.map_err(|error| error_object_of(&error, settings))
 }
 
-/// Returns what the client of a call gets that a rate limit refuses.
+/// Returns the error object for a call that a rate limit rejects.
 fn error_object_of(error: &ApiError, settings: Settings) -> ErrorObject {
-    // The status of an error is one of 400 to 599.
+    // The status of an error is between 400 and 599.
     let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     ErrorObject::of_error(error, status, settings)
 }
 
-/// A call of a batch that waits for something.
+/// A pending call of a batch.
 struct Waiting<'a> {
     index: usize,
     id: Option<&'a str>,
     running: RunningEntry<'a>,
 }
 
-/// A batch whose calls run.
+/// A batch with running calls.
 struct Batch<'a, I> {
     methods: Methods<'a>,
-    /// The whole, of which each call gets a child.
+    /// The request of the batch. Each call gets a child of it.
     req: Request,
     bytes: &'a Bytes,
     entries: I,
     waiting: Vec<Waiting<'a>>,
     parallel: usize,
     objects: Vec<Option<Vec<u8>>>,
-    /// The bytes that are left for further response objects.
+    /// The remaining bytes for response objects.
     room: u64,
     cookies: Vec<HeaderValue>,
 }
@@ -140,7 +140,7 @@ impl<'a, I: Iterator<Item = (usize, Entry<'a>)>> Batch<'a, I> {
         if self.waiting.is_empty() { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Starts calls while there is room for them.
+    /// Starts calls up to the concurrency limit.
     fn start(&mut self, cx: &mut Context<'_>) {
         while self.waiting.len() < self.parallel {
             let Some((index, entry)) = self.entries.next() else { return };
@@ -160,7 +160,7 @@ impl<'a, I: Iterator<Item = (usize, Entry<'a>)>> Batch<'a, I> {
         }
     }
 
-    /// Keeps a response object, or an error instead if there is no more room.
+    /// Stores a response object, or an error if it exceeds the remaining bytes.
     fn keep(&mut self, index: usize, id: Option<&str>, object: Option<ResponseObject>) {
         let Some(ResponseObject { text, headers }) = object else { return };
         self.cookies.extend(headers.get_all(header::SET_COOKIE).iter().cloned());

@@ -1,4 +1,4 @@
-//! [`CallUsers`]: the users of the calls that may send notifications later.
+//! [`CallUsers`]: the users of calls that may send notifications later.
 
 use std::collections::HashMap;
 use std::future::Future as _;
@@ -10,13 +10,15 @@ use stockade_core::Request;
 use stockade_core::extract::UserLifetime;
 use stockade_errors::locks::lock;
 
-/// The lifetimes of the users that the middleware of methods has found. Clones are those
-/// of the same connection.
+/// The sessions of the users that the middleware of methods authenticated.
+/// Clones belong to the same connection.
 #[derive(Clone, Debug)]
 pub(crate) struct CallUsers {
-    /// The source of the user of the handshake, whom the driver of the WebSocket knows.
+    /// The source of the handshake's user, which the WebSocket driver watches
+    /// itself.
     of_handshake: Option<usize>,
-    /// One for each method: all its calls have the credentials of the handshake.
+    /// One entry for each method, because all its calls have the credentials of
+    /// the handshake.
     by_method: Arc<Mutex<HashMap<Box<str>, UserLifetime>>>,
 }
 
@@ -39,8 +41,8 @@ impl CallUsers {
         }
     }
 
-    /// Waits until one of the users is logged out. Must be polled after the calls, one of
-    /// which may have added a user.
+    /// Waits until one of the users is logged out. Poll it after the calls,
+    /// because they may add users.
     pub(crate) fn poll_end(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut by_method = lock(&self.by_method);
         let has_ended = by_method.values_mut().any(|it| Pin::new(it).poll(cx).is_ready());

@@ -1,9 +1,10 @@
-//! The body and the answers of the route, made of the map of its methods.
+//! The body and the responses of the route, derived from the map of its
+//! methods.
 
 use serde_json::{Map, Value, json};
 use stockade_routing::map::{BodyDoc, Need, RouteInfo, StatusDoc};
 
-/// Describes the route by its methods: a call is one of their objects.
+/// Describes the route by its methods: a call is an object of one of them.
 pub(crate) fn describe_route(route: &mut RouteInfo, methods: &[RouteInfo]) {
     let Some(body) = &mut route.body else { return };
     let Some(content) = body.content.first_mut() else { return };
@@ -50,8 +51,7 @@ fn call(method: &RouteInfo) -> Value {
     schema
 }
 
-/// Returns the schema of the parameters of a method, and true if they must be
-/// there.
+/// Returns the schema of the parameters, and whether they are required.
 pub(crate) fn params(method: &RouteInfo) -> Option<(&Value, bool)> {
     let body = method.body.as_ref()?;
     let is_json = |media_type: &str| matches!(media_type, "application/json" | "*/*");
@@ -87,7 +87,7 @@ fn one_of(mut schemas: Vec<Value>) -> Value {
     }
 }
 
-/// Returns the schema of the answer to one call or to a batch.
+/// Returns the schema of the response to one call or to a batch.
 fn answers(methods: &[RouteInfo]) -> Value {
     let mut results = Vec::new();
     for schema in methods.iter().map(result) {

@@ -1,4 +1,4 @@
-//! [`RpcError`]: an error with a code that the program chose.
+//! [`RpcError`]: an error with an application-defined code.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use stockade_errors::ApiError;
 
 use crate::error_object::ErrorObject;
 
-/// An error of a method with its own code; a request handler returns it.
+/// An error of a method with its own code, returned by a request handler.
 ///
 /// ```
 /// use stockade::prelude::*;
@@ -34,14 +34,15 @@ use crate::error_object::ErrorObject;
 /// # }
 /// ```
 ///
-/// `?` converts it to an [`ApiError`], which still sends the code. Use that if a method also
-/// returns other errors. [`RpcMethod::may_fail`](crate::RpcMethod::may_fail) documents a code.
+/// `?` converts it to an [`ApiError`], which still sends the code. Return an
+/// [`ApiError`] if a method also has other errors.
+/// [`RpcMethod::may_fail`](crate::RpcMethod::may_fail) documents a code.
 ///
 /// # Codes
 ///
 /// | code | use |
 /// |---|---|
-/// | -32099 to -32000 | errors of this server; the codes of HTTP statuses from 400 to 499 are here too |
+/// | -32099 to -32000 | errors of this server; includes the codes of HTTP statuses from 400 to 499 |
 /// | -32768 to -32100 | reserved by JSON-RPC: the error is logged, and the client gets -32603 |
 /// | any other | errors of the application |
 ///
@@ -67,23 +68,24 @@ impl RpcError {
         self
     }
 
-    /// Sets the HTTP status, from 400 to 599; any other value is 500. It appears in the
-    /// access log and in metrics, and routes of [`Rpc::rest`](crate::Rpc::rest) respond with
-    /// it. From 500 on the error is also logged, and such routes withhold its message and its
-    /// data. Default: 400.
+    /// Sets the HTTP status, from 400 to 599; any other value becomes 500. It
+    /// appears in the access log and in metrics, and routes of
+    /// [`Rpc::rest`](crate::Rpc::rest) respond with it. From 500 on the error
+    /// is also logged, and such routes hide its message and its data. Default:
+    /// 400.
     pub fn status(mut self, status: u16) -> Self {
         self.status = status;
         self
     }
 
-    /// Returns the code that was set.
+    /// Returns the code.
     #[must_use]
     pub fn code(&self) -> i32 {
         self.code
     }
 
-    /// Returns the error object of an `ApiError` that was made of an `RpcError`, unless its
-    /// code is reserved.
+    /// Returns the error object of an `ApiError` that was created from an
+    /// `RpcError`, unless its code is reserved.
     pub(crate) fn error_object_of(error: &ApiError) -> Option<ErrorObject> {
         let source = std::error::Error::source(error)?;
         let own = source.downcast_ref::<Self>().filter(|own| !is_reserved(own.code))?;
@@ -99,8 +101,8 @@ impl fmt::Display for RpcError {
 
 impl std::error::Error for RpcError {}
 
-/// The status that [`status`](RpcError::status) set, with the message and, as details, the
-/// data; 500 if the code is reserved.
+/// Converts to an error with the status of [`status`](RpcError::status), the
+/// message, and the data as details. A reserved code becomes a 500.
 impl From<RpcError> for ApiError {
     fn from(error: RpcError) -> Self {
         if is_reserved(error.code) {
@@ -115,14 +117,14 @@ impl From<RpcError> for ApiError {
     }
 }
 
-/// An error of any status, because the value has it.
+/// An error with any status, which depends on the value.
 impl IntoError for RpcError {
     fn into_error_response(self) -> Result<Response, ApiError> {
         Err(self.into())
     }
 }
 
-/// Returns true for a code that JSON-RPC defines or keeps for later versions.
+/// Returns true for a code that JSON-RPC defines or reserves.
 pub(crate) fn is_reserved(code: i32) -> bool {
     (-32_768..=-32_100).contains(&code)
 }

@@ -1,4 +1,4 @@
-//! [`ErrorObject`]: the error of a call, as the client receives it.
+//! [`ErrorObject`]: the error object of a call.
 
 use std::borrow::Cow;
 
@@ -27,26 +27,27 @@ impl ErrorObject {
         Self { code, message: Cow::Borrowed(message), data: None }
     }
 
-    /// The message is no JSON.
+    /// The message is not valid JSON.
     pub(crate) const PARSE: Self = Self::plain(-32700, "Parse error");
-    /// The JSON is no call.
+    /// The JSON is not a call.
     pub(crate) const REQUEST: Self = Self::plain(-32600, "Invalid Request");
-    /// No method has the name.
+    /// The method does not exist.
     pub(crate) const METHOD: Self = Self::plain(-32601, "Method not found");
-    /// The program failed, in a way that a client is not told.
+    /// The program failed; details are hidden from the client.
     pub(crate) const INTERNAL: Self = Self::plain(-32603, "Internal error");
 
-    /// Makes the error of a message that is JSON and no call, for this reason.
+    /// Creates the error for a JSON message that is not a call, with this
+    /// reason.
     pub(crate) fn request(reason: &str) -> Self {
         Self { data: Some(json!({ "reason": reason })), ..Self::REQUEST }
     }
 
-    /// Makes the error of parameters that the method cannot take, by this rule.
+    /// Creates the error for parameters that violate this rule of the method.
     pub(crate) fn params(rule: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         Self::of_params(&ApiError::validation(vec![FieldError::new("", message, rule)]))
     }
 
-    /// Makes the error of parameters whose text no type can read.
+    /// Creates the error for parameters with text that no type can represent.
     pub(crate) fn unreadable_params() -> Self {
         Self::params("type", "cannot be read")
     }
@@ -56,7 +57,7 @@ impl ErrorObject {
         Self { data: error.public_details().cloned(), ..Self::plain(-32602, "Invalid params") }
     }
 
-    /// Creates an error with the code, message and data of a program.
+    /// Creates an error with an application-defined code, message and data.
     pub(crate) fn own(code: i32, message: Cow<'static, str>, data: Option<Value>) -> Self {
         Self { code, message, data }
     }
@@ -66,8 +67,8 @@ impl ErrorObject {
         Self { data: Some(json!({ "reason": "the answer is too large" })), ..Self::INTERNAL }
     }
 
-    /// Makes the error of a call that a route would have answered by this error, and
-    /// perhaps by another status.
+    /// Creates the error of a call from the error that a route would send. The
+    /// status may differ from the status of the error.
     pub(crate) fn of_error(error: &ApiError, status: StatusCode, settings: Settings) -> Self {
         let retry_after = error.headers().find(|(name, _)| name.eq_ignore_ascii_case(RETRY_AFTER));
         let retry_after = retry_after.and_then(|(_, value)| value.parse::<u64>().ok());
@@ -78,11 +79,11 @@ impl ErrorObject {
             return own;
         }
         if is_not_json(error) {
-            // The message is JSON; a reader of values takes less, such as no half of a
-            // surrogate pair.
+            // The message is valid JSON, but deserializers accept less. For
+            // example, they reject an unpaired surrogate.
             return Self::unreadable_params();
         }
-        // A handler of errors may answer 200, which is an error here all the same.
+        // An error handler may respond with 200, but here it is still an error.
         let is_error = status.is_client_error() || status.is_server_error();
         let status = if is_error { status.as_u16() } else { error.status() };
         let mut object = Self::of_status(status, error.public_details().cloned(), retry_after);
@@ -93,8 +94,8 @@ impl ErrorObject {
         object
     }
 
-    /// Adds the problem type and the members of an error to the data, unless the data has other
-    /// members of their names.
+    /// Adds the problem type and the members of an error to the data, except
+    /// members that the data already has.
     fn add_problem(&mut self, error: &ApiError, settings: Settings) {
         let Some(Value::Object(data)) = &mut self.data else { return };
         let (uri, members) = settings.problem(error);
@@ -105,7 +106,8 @@ impl ErrorObject {
         }
     }
 
-    /// Makes the error of a call whose answer has this status, with its details.
+    /// Creates the error of a call from the status and the details of its
+    /// response.
     pub(crate) fn of_status(status: u16, details: Option<Value>, retry_after: Option<u64>) -> Self {
         let mut data = Map::new();
         data.insert("status".to_owned(), status.into());
@@ -115,7 +117,7 @@ impl ErrorObject {
         if status >= 500 {
             return Self { data, ..Self::INTERNAL };
         }
-        // -32000 to -32099 are the codes of a server: section 5.1.
+        // -32000 to -32099 are server error codes: section 5.1.
         let code = -32000 - i32::from(status.saturating_sub(400));
         let text = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
         Self { code, message: text.unwrap_or("Error").into(), data }

@@ -1,22 +1,26 @@
-//! JSON-RPC 2.0, where a method is a route without a path.
+//! JSON-RPC 2.0: each method is a route without a path.
 //!
-//! [`Rpc`] collects methods and makes a tree of them, which stands in the tree of an
-//! application as any other. The handler of a method is that of a route: its
-//! parameters are a [`Body`](stockade_core::extract::Body), its result is a reply, and
-//! it has middleware, limits, documentation and a place in the map of the routes.
+//! [`Rpc`] collects methods into a route tree, which becomes part of the
+//! application's tree. The handler of a method is an ordinary request handler:
+//! its parameters are a [`Body`](stockade_core::extract::Body), and its result
+//! is the return value. A method can have middleware, limits and documentation,
+//! and it is listed in the route map.
 //!
 //! Source: <https://www.jsonrpc.org/specification>.
 
-// Where things are:
-// - `rpc`, `method`: `Rpc` and `RpcMethod`, by which methods are declared.
-// - `message`: what a client sends, taken apart by the reader of stockade-json. Hot.
-// - `params`: the parameters of a call as the body that its handler reads. Hot.
-// - `response_object`, `error_object`: the response to a client. Hot. `error`: `RpcError`.
+// Modules:
+// - `rpc`, `method`: `Rpc` and `RpcMethod`, which declare methods.
+// - `message`: parses a client's message with the reader of stockade-json. Hot.
+// - `params`: converts the parameters of a call to the body for its handler.
+//   Hot.
+// - `response_object`, `error_object`: the response to a client. Hot. `error`:
+//   `RpcError`.
 // - `service`: the handler of the route: one call, or a batch (`batch`). Hot.
-// - `web_socket`: calls by the messages of a WebSocket; `notifier`: `Notifier`, which
-//   sends messages that no call has asked for; `call_users`: the users for whom it does.
-// - `describe`: the body and the answers of the route, made of its methods; `openrpc`:
-//   the answer of `rpc.discover`.
+// - `web_socket`: calls in WebSocket messages; `notifier`: `Notifier`, which
+//   sends messages that are not responses; `call_users`: the users of these
+//   notifications.
+// - `describe`: the body and the responses of the route, derived from its
+//   methods; `openrpc`: the result of `rpc.discover`.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! [`RpcMethod`]: a handler with its middleware, checks and limits.
+//! [`RpcMethod`]: a handler with its middleware, validation and limits.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use stockade_routing::{IntoRateLimit, RouteEntry};
 use stockade_stages::Timeout;
 use stockade_validation::ValidationOptions;
 
-/// A method of [`Rpc`](crate::Rpc): a handler, and the settings that a route has.
+/// A method of [`Rpc`](crate::Rpc): a handler with route options.
 ///
 /// ```
 /// use stockade::extract::Body;
@@ -33,11 +33,11 @@ use stockade_validation::ValidationOptions;
 #[must_use = "a method does nothing until it stands in an `Rpc`"]
 pub struct RpcMethod {
     pub(crate) entry: RouteEntry,
-    /// Codes and messages of its own errors.
+    /// The codes and messages of the method's errors.
     pub(crate) errors: Vec<(i32, Cow<'static, str>)>,
 }
 
-/// Writes setters that are those of a route.
+/// Generates setters that delegate to the route.
 macro_rules! delegated {
     ($($(#[$doc:meta])* fn $name:ident $(<$M:ident>)? ($value:ident: $type:ty);)*) => {
         $($(#[$doc])*
@@ -49,8 +49,8 @@ macro_rules! delegated {
 }
 
 impl RpcMethod {
-    /// Makes a method of a handler: an `async fn` of extractors, of which
-    /// [`Body`](stockade_core::extract::Body) has the parameters.
+    /// Creates a method from a handler: an `async fn` with extractors. Its
+    /// [`Body`](stockade_core::extract::Body) contains the parameters.
     #[track_caller]
     pub fn new<F, Args>(handler: F) -> Self
     where
@@ -63,33 +63,36 @@ impl RpcMethod {
     }
 
     delegated! {
-        /// Adds middleware that runs for each call of the method, after that of the
-        /// route.
+        /// Adds middleware that runs for each call of the method, after the
+        /// middleware of the route.
         fn middleware<M>(list: impl IntoMiddlewareList<M>);
-        /// Checks the parameters before the handler runs; those that fail are
-        /// -32602 with the fields that failed.
+        /// Validates the parameters before the handler runs. Invalid parameters
+        /// are -32602 with the failing fields.
         fn validation(schema: impl IntoSchema);
-        /// Sets the options by which the schemas of the method judge.
+        /// Sets the validation options of the method's schemas.
         fn validation_options(options: ValidationOptions);
-        /// Limits the time until the answer: a `Duration`, after which the answer is
+        /// Limits the time until the response, as a `Duration`. A timeout is
         /// -32603.
         fn timeout(limit: impl IntoSetting<Timeout>);
-        /// Answers the errors of the method by a handler of its own; see
-        /// [`RouteEntry::error_handling`]. Of its response the status counts.
+        /// Sets an error handler for the method; see
+        /// [`RouteEntry::error_handling`]. Only the status of its response is
+        /// used.
         fn error_handling<M>(handler: impl IntoErrorHandling<M>);
-        /// Documents the method for those who call it.
+        /// Documents the method for its callers.
         fn docs(docs: impl Into<RouteDocs>);
         /// Authenticates each call of the method, in addition to the authentication of the
         /// route, which runs once for each request.
         fn auth(auth: impl IntoAuthentication);
-        /// Sets the reason why the method needs no login; see [`RouteEntry::public`]. It does
-        /// not remove the authentication of the route.
+        /// Sets the reason why the method needs no authentication; see
+        /// [`RouteEntry::public`]. It does not remove the authentication of the
+        /// route.
         fn public(reason: impl IntoSetting<String>);
     }
 
-    /// Limits the calls of each client to this method, in addition to the limit of the
-    /// router, such as `10 / MINUTE` or [`RateLimit::by`](stockade_stages::RateLimit::by). A
-    /// further call is -32029.
+    /// Limits the calls of each client to this method, in addition to the limit
+    /// of the router. Pass a rate such as `10 / MINUTE` or a
+    /// [`RateLimit::by`](stockade_stages::RateLimit::by). A call above the
+    /// limit is -32029.
     #[track_caller]
     pub fn rate_limit(self, limit: impl IntoRateLimit<RouteEntry>) -> Self {
         Self { entry: self.entry.rate_limit(limit), ..self }
@@ -115,13 +118,13 @@ impl RpcMethod {
 
 /// A value for a method of [`Rpc`](crate::Rpc): a handler or an [`RpcMethod`].
 ///
-/// `Marker` only keeps them apart; the compiler finds it.
+/// `Marker` only distinguishes the implementations; the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a method of JSON-RPC",
     label = "not a handler or an RpcMethod"
 )]
 pub trait IntoRpcMethod<Marker> {
-    /// Makes the method.
+    /// Creates the method.
     fn into_rpc_method(self) -> RpcMethod;
 }
 

@@ -1,4 +1,4 @@
-//! [`Notifier`]: messages to a client that no call has asked for.
+//! [`Notifier`]: sends notifications to a client.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ use stockade_websockets::{Sender, SocketError};
 
 use crate::call_users::CallUsers;
 
-/// The client of a call that came by a WebSocket, to whom a method sends
-/// notifications, also after its own end. A clone sends to the same client.
+/// The client of a WebSocket call. A method sends notifications to it, even
+/// after the call has ended. Clones send to the same client.
 ///
-/// A call that came otherwise fails with -32000; a method that may go without takes
-/// an `Option<Notifier>`.
+/// A call over HTTP fails with -32000. Use `Option<Notifier>` if the method
+/// also works without it.
 ///
 /// ```
 /// use stockade::prelude::*;
@@ -36,7 +36,7 @@ pub struct Notifier {
     users: CallUsers,
 }
 
-/// A notification, as it is sent.
+/// A notification in its JSON form.
 #[derive(Serialize)]
 struct Notification<'n, P> {
     jsonrpc: &'static str,
@@ -49,20 +49,19 @@ impl Notifier {
         Self { sender, users }
     }
 
-    /// Sends a notification; waits while the queue of the connection is full. The
-    /// parameters are an array or an object.
+    /// Sends a notification. Waits while the queue of the connection is full.
+    /// The parameters must serialize to an array or an object.
     ///
     /// # Errors
-    /// [`SocketError::Closed`] when the connection has ended, and
-    /// [`SocketError::Json`] when the parameters cannot be written.
+    /// [`SocketError::Closed`] if the connection has ended, and
+    /// [`SocketError::Json`] if the parameters cannot be serialized.
     pub async fn notify(&self, method: &str, params: impl Serialize) -> Result<(), SocketError> {
         let notification = Json(Notification { jsonrpc: "2.0", method, params });
         let message = stockade_websockets::IntoMessage::into_message(notification)?;
         self.sender.send(message).await
     }
 
-    /// Waits until the connection has ended, so that a task that sends to it may end
-    /// too.
+    /// Waits until the connection has ended, for tasks that should end with it.
     pub async fn ended(&self) {
         self.sender.ended().await;
     }
@@ -84,7 +83,8 @@ impl FromRequest for Notifier {
 impl OptionalFromRequest for Notifier {
     async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
         let notifier = req.extensions().get::<Self>().cloned();
-        // Notifications may come after the call, so the connection ends with its user.
+        // Notifications may follow after the call, so the connection ends with
+        // the login of its user.
         notifier.iter().for_each(|notifier| notifier.users.add(req));
         Ok(notifier)
     }

@@ -1,5 +1,5 @@
-//! The answer of `rpc.discover`: an OpenRPC document of the methods, made of the map
-//! of their routes.
+//! The result of `rpc.discover`: an OpenRPC document of the methods, derived
+//! from the route map.
 //!
 //! Source: <https://spec.open-rpc.org>, version 1.3.2.
 
@@ -12,10 +12,10 @@ use stockade_routing::map::{RouteInfo, RouteMap};
 
 use crate::describe::{name_of, params, result};
 
-/// The codes and messages of errors, by the name of their method.
+/// The codes and messages of errors, by method name.
 pub(crate) type MethodErrors = BTreeMap<String, Vec<(i32, Cow<'static, str>)>>;
 
-/// Makes the document of the methods; `info` is the object of this name.
+/// Creates the document of the methods with this `info` object.
 pub(crate) fn document(
     info: &Value,
     methods: &[&RouteInfo],
@@ -64,7 +64,7 @@ fn method_object(method: &RouteInfo, schemas: &BTreeMap<String, Value>) -> Value
     Value::Object(object)
 }
 
-/// Returns the form of the parameters, and a descriptor of each.
+/// Returns the structure of the parameters, and a descriptor of each.
 fn descriptors(
     method: &RouteInfo,
     schemas: &BTreeMap<String, Value>,
@@ -93,12 +93,13 @@ fn descriptors(
         let all = items.map(|(index, schema)| descriptor(&format!("param{index}"), true, schema));
         return ("by-position", all.collect());
     }
-    // OpenRPC has no words for any number of parameters: the first stands for all.
+    // OpenRPC cannot describe a variable number of parameters: the first
+    // represents all.
     let schema = schema.get("items").unwrap_or(schema);
     ("by-position", vec![descriptor("param0", false, schema)])
 }
 
-/// Returns the schemas that a document points to, and those that these point to.
+/// Returns the schemas that a document refers to, directly or indirectly.
 fn used(document: &Value, schemas: &BTreeMap<String, Value>) -> Map<String, Value> {
     let mut names = BTreeSet::new();
     references(document, SCHEMAS, &mut names);
@@ -112,7 +113,7 @@ fn used(document: &Value, schemas: &BTreeMap<String, Value>) -> Map<String, Valu
     found
 }
 
-/// Points each reference to the place of the schemas in the document.
+/// Changes each reference to the position of the schemas in the document.
 fn point(value: &mut Value) {
     match value {
         Value::Object(object) => {

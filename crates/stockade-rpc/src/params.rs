@@ -1,4 +1,5 @@
-//! [`ParamsForm`]: the parameters of a call as the body that its handler reads.
+//! [`ParamsForm`]: converts the parameters of a call to the body for its
+//! handler.
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -8,28 +9,29 @@ use stockade_core::{BodyKind, Endpoint, RouteDescription};
 use crate::error_object::ErrorObject;
 use stockade_json::{Reader, Refused};
 
-/// The form in which a method takes its parameters.
+/// The parameter structure of a method.
 #[derive(Debug)]
 pub(crate) struct ParamsForm {
     kind: ParamsKind,
-    /// True if its body must be there.
+    /// True if the body is required.
     is_required: bool,
 }
 
 #[derive(Debug, Eq, PartialEq)]
 enum ParamsKind {
-    /// An object with these members, in their order; each is JSON with its colon.
+    /// An object with these members, in order. Each is a JSON name with its
+    /// colon.
     Named(Vec<String>),
     /// An array.
     Listed,
-    /// A single value, such as a number: the one item of an array.
+    /// A single value, such as a number. It is the only item of an array.
     Single,
-    /// Any value, as it comes.
+    /// Any value, passed unchanged.
     Any,
 }
 
 impl ParamsForm {
-    /// Reads the form of a method from the schema of its body.
+    /// Derives the structure from the body schema of a method.
     pub(crate) fn of(endpoint: &Endpoint) -> Self {
         let mut doc = RouteDescription::new(endpoint.method().clone(), Vec::new());
         endpoint.describe(&mut doc);
@@ -42,15 +44,16 @@ impl ParamsForm {
         Self { kind: schema.map_or(ParamsKind::Any, |schema| ParamsKind::of(&schema)), is_required }
     }
 
-    /// Returns the body that a handler reads: the parameters where they have its
-    /// form, or an object of them by the order of the schema.
+    /// Returns the body for a handler. Positional parameters become an object
+    /// with the members in schema order, unless the method reads them as an
+    /// array.
     ///
     /// # Errors
-    /// Fails for more parameters than the method has, and for missing ones where
-    /// nothing can stand for them.
+    /// Fails for more parameters than the method has, and for missing required
+    /// parameters.
     pub(crate) fn body(&self, message: &Bytes, params: Option<&str>) -> Result<Bytes, ErrorObject> {
         let Some(params) = params else { return self.absent() };
-        // The parameters are a part of the message.
+        // The parameters are a slice of the message.
         let whole = || message.slice_ref(params.as_bytes());
         if !params.starts_with('[') {
             return Ok(whole());
@@ -69,7 +72,7 @@ impl ParamsForm {
     /// Returns the body of a call without parameters.
     fn absent(&self) -> Result<Bytes, ErrorObject> {
         match &self.kind {
-            // The schema says which members are missing.
+            // The schema reports which members are missing.
             ParamsKind::Named(_) if self.is_required => Ok(Bytes::from_static(b"{}")),
             ParamsKind::Listed if self.is_required => Ok(Bytes::from_static(b"[]")),
             _ if self.is_required => Err(ErrorObject::params("required", "is required")),
@@ -81,7 +84,7 @@ impl ParamsForm {
 impl ParamsKind {
     fn of(root: &Value) -> Self {
         let mut schema = root;
-        // An optional value of a type with a name is behind both of these.
+        // Both of these may wrap an optional value of a named type.
         for _ in 0..MAX_STEPS {
             let inner = nullable(schema).or_else(|| referred(root, schema));
             schema = inner.unwrap_or(schema);
@@ -104,7 +107,7 @@ impl ParamsKind {
     }
 }
 
-/// Returns the schema of the value that is not null, where null may be there too.
+/// Returns the schema of the non-null value, if the schema also allows null.
 fn nullable(schema: &Value) -> Option<&Value> {
     let choices = schema.get("anyOf").or_else(|| schema.get("oneOf"))?.as_array()?;
     let is_null = |schema: &Value| schema.get("type").is_some_and(|it| it == "null");
@@ -120,10 +123,11 @@ fn referred<'s>(root: &'s Value, schema: &Value) -> Option<&'s Value> {
     root.pointer(pointer)
 }
 
-/// The steps to the schema of a value; a schema may refer to itself.
+/// The maximum number of steps to the schema of a value. It bounds
+/// self-references.
 const MAX_STEPS: usize = 8;
 
-/// Makes an object of positional parameters.
+/// Creates an object from positional parameters.
 fn by_order(params: &str, names: &[String]) -> Result<Bytes, ErrorObject> {
     let items = items(params)?;
     if items.len() > names.len() {
@@ -152,7 +156,7 @@ fn items(params: &str) -> Result<Vec<&str>, ErrorObject> {
         }
         Ok(items)
     };
-    // The message is JSON as a whole, or it is refused before.
+    // A message that is not valid JSON was rejected before.
     scan().map_err(|_: Refused| ErrorObject::unreadable_params())
 }
 

@@ -1,6 +1,7 @@
-//! [`ResponseObject`]: the response to a call, made from the response of its method.
+//! [`ResponseObject`]: the response to a call, created from the response of its
+//! method.
 //!
-//! Hot: a result that is JSON is copied as it is.
+//! Hot: a JSON result is copied unchanged.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -14,23 +15,23 @@ use crate::error_object::ErrorObject;
 /// Source: the specification of JSON-RPC 2.0, section 5.
 #[derive(Debug)]
 pub(crate) struct ResponseObject {
-    /// The object that is sent.
+    /// The serialized object.
     pub(crate) text: Vec<u8>,
-    /// The headers of the response of the method, without those of its content.
+    /// The headers of the method's response, except content headers.
     pub(crate) headers: HeaderMap,
 }
 
-/// The call that a response object is made for.
+/// The call for which a response object is created.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
-    /// The id as it came.
+    /// The id as received.
     pub(crate) id: &'a str,
-    /// True if it came in the form without `jsonrpc`.
+    /// True if the call had no member `jsonrpc`.
     pub(crate) is_plain: bool,
     /// The name of the method.
     pub(crate) method: &'a str,
     pub(crate) settings: Settings,
-    /// The bytes that are left for the response object.
+    /// The remaining bytes for the response object.
     pub(crate) room: u64,
 }
 
@@ -46,7 +47,7 @@ impl ResponseObject {
         let (parts, body) = response.into_parts();
         let mut headers = parts.headers;
         let form = form_of(parts.status, &headers);
-        // Most responses have the type of their content and no other header.
+        // Most responses have only a content type.
         if form != Form::Json || headers.len() > 1 {
             CONTENT.iter().for_each(|name| drop(headers.remove(name)));
         }
@@ -68,14 +69,14 @@ impl ResponseObject {
     }
 }
 
-/// A response object, or the future of one whose result is a stream: it has a box, so that
-/// other calls need no room for it.
+/// A response object, or a boxed future if the result is a stream. The box
+/// keeps other calls small.
 pub(crate) enum Made<'a> {
     Now(ResponseObject),
     Later(BoxFuture<'a, ResponseObject>),
 }
 
-/// Returns the error of a response that is one.
+/// Returns the error of a response, if it is an error.
 fn error_object_of(response: &Response, settings: Settings) -> Option<ErrorObject> {
     let status = response.status();
     if let Some(error) = error_of(response) {
@@ -90,25 +91,25 @@ fn error_object_of(response: &Response, settings: Settings) -> Option<ErrorObjec
     Some(ErrorObject::of_status(status.as_u16(), details, retry_after))
 }
 
-/// The form of a body that a method gives.
+/// The format of a method's response body.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Form {
     Json,
     Text,
-    /// Nothing that can stand in JSON, unless it is empty.
+    /// Content that JSON cannot contain, unless it is empty.
     Other,
 }
 
 fn form_of(status: StatusCode, headers: &HeaderMap) -> Form {
     let content_type = headers.get(header::CONTENT_TYPE).filter(|_| status.is_success());
-    // The usual case, without a search.
+    // The usual case, without a header lookup.
     if headers.len() == 1 && content_type.is_some_and(|value| value == "application/json") {
         return Form::Json;
     }
     let Some(content_type) = content_type.and_then(|value| value.to_str().ok()) else {
         return Form::Other;
     };
-    // `split` gives one part at least.
+    // `split` returns at least one part.
     let essence = content_type.split(';').next().unwrap_or_default().trim();
     let is_encoded = headers.contains_key(header::CONTENT_ENCODING);
     match essence {
@@ -120,7 +121,7 @@ fn form_of(status: StatusCode, headers: &HeaderMap) -> Form {
     }
 }
 
-/// Reads a result to its end, and writes the response object with it.
+/// Reads a complete result and creates its response object.
 async fn collect(asked: Asked<'_>, form: Form, body: HttpBody) -> Result<Vec<u8>, ErrorObject> {
     match body.collect(asked.room).await {
         Ok(bytes) => write_result(asked, form, &bytes),
@@ -155,22 +156,23 @@ fn write_result(asked: Asked<'_>, form: Form, body: &[u8]) -> Result<Vec<u8>, Er
 }
 
 fn write_error(id: &str, is_plain: bool, error: &ErrorObject) -> Vec<u8> {
-    // Its members are text, numbers and JSON: writing it cannot fail.
+    // Its members are text, numbers and JSON, so serialization cannot fail.
     let error = serde_json::to_vec(error)
         .unwrap_or_else(|_| br#"{"code":-32603,"message":"Internal error"}"#.to_vec());
     write(id, is_plain, "error", &error)
 }
 
-/// Writes a response object: version, result or error, id.
+/// Writes a response object: the version, the result or error, and the id.
 fn write(id: &str, is_plain: bool, member: &str, value: &[u8]) -> Vec<u8> {
     let begin = if is_plain { "{\"" } else { "{\"jsonrpc\":\"2.0\",\"" };
     let parts: [&[u8]; 7] =
         [begin.as_bytes(), member.as_bytes(), b"\":", value, b",\"id\":", id.as_bytes(), b"}"];
-    // Of the exact length: a response takes it over as it is.
+    // The buffer has the exact length, so the response reuses it without a
+    // copy.
     parts.concat()
 }
 
-/// Creates the HTTP response of one response object.
+/// Creates the HTTP response with one response object.
 pub(crate) fn respond(object: ResponseObject) -> Response {
     let ResponseObject { text, mut headers } = object;
     headers.insert(header::CONTENT_TYPE, JSON);
@@ -179,7 +181,7 @@ pub(crate) fn respond(object: ResponseObject) -> Response {
     response
 }
 
-/// Creates the HTTP response to a message that has no response object.
+/// Creates the HTTP response to a message without response objects.
 pub(crate) fn respond_nothing() -> Response {
     let mut response = Response::default();
     *response.status_mut() = StatusCode::NO_CONTENT;
@@ -188,8 +190,8 @@ pub(crate) fn respond_nothing() -> Response {
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// Headers about the content of a response, which differs in a response object, and
-/// those of errors that stand in its data.
+/// Headers that are dropped: content headers, which do not apply to a response
+/// object, and error headers, which appear in its data.
 const CONTENT: [HeaderName; 9] = [
     header::CONTENT_TYPE,
     header::CONTENT_LENGTH,
@@ -202,7 +204,7 @@ const CONTENT: [HeaderName; 9] = [
     header::RETRY_AFTER,
 ];
 
-/// The target of lines about errors.
+/// The log target for errors.
 const TARGET: &str = "stockade::error";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! [`Rpc`]: the methods that an application has.
+//! [`Rpc`]: the JSON-RPC methods of an application.
 
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
@@ -21,7 +21,7 @@ use crate::openrpc::{MethodErrors, document as document_of};
 use crate::service::{Service, describe};
 use crate::web_socket::web_socket;
 
-/// Methods of JSON-RPC 2.0, and the rules by which they are called.
+/// JSON-RPC 2.0 methods and their options.
 ///
 /// ```
 /// use stockade::extract::Body;
@@ -50,7 +50,7 @@ use crate::web_socket::web_socket;
 #[must_use = "methods do nothing until their routes stand in a tree"]
 pub struct Rpc {
     methods: Vec<(String, RouteEntry)>,
-    /// The errors of methods, for the document of `rpc.discover`.
+    /// The errors of methods, for `rpc.discover`.
     errors: MethodErrors,
     mistakes: Vec<ConfigIssue>,
     max_batch: usize,
@@ -91,17 +91,17 @@ impl Default for Rpc {
 }
 
 impl Rpc {
-    /// Makes a list without methods.
+    /// Creates an empty collection.
     #[track_caller]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Adds a method: a handler, or an [`RpcMethod`](crate::RpcMethod) with
-    /// middleware and other settings.
+    /// middleware and other options.
     ///
-    /// A name that begins with `rpc.` and one that is there already are mistakes,
-    /// told when the router is built.
+    /// A duplicate name and a name that starts with `rpc.` are configuration
+    /// errors, which are reported when the router is built.
     #[track_caller]
     pub fn method<M>(mut self, name: impl Into<String>, method: impl IntoRpcMethod<M>) -> Self {
         let (name, place) = (name.into(), Location::caller());
@@ -118,7 +118,7 @@ impl Rpc {
         self
     }
 
-    /// Returns the mistake in a name.
+    /// Returns the configuration error in a name.
     fn fault(&self, name: &str) -> Option<String> {
         if name.is_empty() {
             return Some("a method has a name".to_owned());
@@ -140,46 +140,49 @@ impl Rpc {
     }
 
     setters! {
-        /// The largest number of calls in a batch; of a larger one none runs.
-        /// Default: 50.
+        /// Sets the maximum number of calls in a batch. No call of a larger
+        /// batch runs. Default: 50.
         max_batch: usize;
-        /// The largest number of calls of a batch that run at a time. Default: 8.
+        /// Sets the maximum number of concurrent calls in a batch. Default: 8.
         parallel: usize;
-        /// The largest answer, in bytes: calls that come after it, and the one that
-        /// reaches it, are -32603. Default: 8 MiB.
+        /// Sets the maximum size of a response, in bytes. The call that exceeds
+        /// it and all later calls are -32603. Default: 8 MiB.
         max_answer: u64;
-        /// True if a call may come as `{"method": …, "params": …}`, without
-        /// `jsonrpc`. It is answered without it too, also where it has no id.
-        /// Default: false.
+        /// Sets whether calls such as `{"method": …, "params": …}` without
+        /// `jsonrpc` are accepted. Their responses also omit it, and calls
+        /// without an id get a response too. Default: false.
         plain: bool;
-        /// True if each method is also a route of its own, `POST <path>/<method>`,
-        /// whose body is JSON and has the parameters by their names: for clients that are
-        /// generated of an OpenAPI document. Names of methods are then segments of
-        /// paths: letters, digits, `.`, `_`, `-` and `~`. Default: false.
+        /// Sets whether each method also has its own route, `POST
+        /// <path>/<method>`, with the named parameters as a JSON body. It is
+        /// for clients that are generated from an OpenAPI document. Method
+        /// names must then be valid path segments: letters, digits, `.`, `_`,
+        /// `-` and `~`. Default: false.
         rest: bool;
-        /// True if there is a method `rpc.discover`, whose result is an OpenRPC
-        /// document of all methods; those whose documentation is hidden are left out.
-        /// Default: false.
+        /// Sets whether the method `rpc.discover` exists, which returns an
+        /// OpenRPC document of all methods except hidden ones. Default: false.
         discover: bool;
-        /// True if methods may be called by a WebSocket at the same path too, 16
-        /// messages at a time, and answered as they end. A method that takes a
-        /// [`Notifier`](crate::Notifier) may send on. Needs
+        /// Sets whether clients can also call methods over a WebSocket at the
+        /// same path. It handles 16 messages concurrently and sends each
+        /// response when it is ready. A method with a
+        /// [`Notifier`](crate::Notifier) may send notifications later. Requires
         /// `RouterOptions::enable_web_sockets`. Default: false.
         web_socket: bool;
-        /// The options of that WebSocket; binary messages are always read. Default:
-        /// those of the router.
+        /// Sets the options of the WebSocket. Binary messages are always
+        /// accepted. Default: the options of the router.
         web_socket_options: WebSocketOptions;
-        /// The reason why that WebSocket may outlive the login of its user. Default: none;
-        /// it ends with 4401 when the user of the handshake, or of a call that took a
-        /// [`Notifier`](crate::Notifier), is logged out.
+        /// Sets the reason why the WebSocket may outlive the login of its user.
+        /// Default: none. The connection closes with 4401 when the user is
+        /// logged out who made the handshake or a call with a
+        /// [`Notifier`](crate::Notifier).
         outlives_user: some into String;
-        /// The title of the document of `rpc.discover`. Default: `JSON-RPC`.
+        /// Sets the title of the `rpc.discover` document. Default: `JSON-RPC`.
         title: into String;
-        /// The version of the interface in that document. Default: `1.0.0`.
+        /// Sets the version of the API in the `rpc.discover` document. Default:
+        /// `1.0.0`.
         version: into String;
     }
 
-    /// Makes the routes of the methods, to be spread into the tree of an
+    /// Creates the routes of the methods. Spread them into the tree of an
     /// application: `"rpc": { ..rpc.routes() }`.
     #[track_caller]
     pub fn routes(&self) -> RouteTree {
@@ -214,7 +217,8 @@ impl Rpc {
             .calling(set);
         let tree = RouteTree::new().method(Method::POST, entry);
         let tree = match socket {
-            // A message is JSON in either form, and one that nobody reads is never answered.
+            // A message is JSON in either frame type, and an ignored message
+            // would never get a response.
             Some(socket) => {
                 tree.web_socket(socket.options(self.web_socket_options.clone().binary(true)))
             }
@@ -222,15 +226,16 @@ impl Rpc {
         };
         let methods = self.methods.iter().filter(|(name, _)| self.rest && is_segment(name));
         methods.fold(tree, |tree, (name, entry)| {
-            // No forms and no text: a page of another origin sends them without a preflight.
-            // As in a call, the authentication of a method is in addition to the outer one.
+            // Forms and text are rejected, because other origins can send them
+            // without a preflight. As in a call, the authentication of a method
+            // is in addition to the outer one.
             let entry = entry.clone().accepts([JSON]).keeping_outer_auth();
             tree.segment(name, RouteTree::new().method(Method::POST, entry))
         })
     }
 
-    /// Adds the method that describes all methods. The document is made of the map
-    /// when the router is built.
+    /// Adds the method that describes all methods. The document is created from
+    /// the map when the router is built.
     #[track_caller]
     fn add_discover(&self, set: &mut MethodSet) {
         let document = Arc::new(OnceLock::<Value>::new());
@@ -268,7 +273,7 @@ impl Rpc {
     }
 }
 
-/// Returns true if a path may have the name of a method as it is.
+/// Returns true if a path can contain the name without encoding.
 fn is_segment(name: &str) -> bool {
     let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '~');
     !name.is_empty() && name.chars().all(is_safe) && !name.chars().all(|c| c == '.')
@@ -279,8 +284,8 @@ fn not_made() -> ApiError {
     ApiError::new(500, "this is a bug in stockade: the document of `rpc.discover` is not made")
 }
 
-/// The media types of messages: a page of another origin sends none of them without
-/// a preflight. Older clients send the last two.
+/// The accepted media types. Other origins cannot send any of them without a
+/// preflight. Older clients send the last two.
 const MEDIA_TYPES: [&str; 3] = [JSON, "application/json-rpc", "application/jsonrequest"];
 
 const JSON: &str = "application/json";
@@ -288,5 +293,5 @@ const JSON: &str = "application/json";
 /// The method that describes all methods.
 const DISCOVER: &str = "rpc.discover";
 
-/// The beginning of the names that the specification keeps for itself.
+/// The prefix of names that the specification reserves.
 const RESERVED: &str = "rpc.";

@@ -1,6 +1,6 @@
-//! [`Service`]: the handler of the route by which methods are called.
+//! [`Service`]: the request handler that calls methods.
 //!
-//! Hot: a single call is run on the request itself, a batch on children of it.
+//! Hot: a single call uses the request itself, and a batch uses children of it.
 
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -19,16 +19,16 @@ use crate::message::{self, Call, Entry, Message, Rules};
 use crate::params::ParamsForm;
 use crate::response_object::{self, Asked, Made, ResponseObject};
 
-/// The methods of a route, and the rules by which they are called.
+/// The methods of a route and their options.
 #[derive(Debug)]
 pub(crate) struct Service {
     pub(crate) table: Arc<OnceLock<MethodTable>>,
-    /// The forms of the parameters, by the indexes of the methods.
+    /// The parameter structures, by method index.
     pub(crate) forms: OnceLock<Box<[ParamsForm]>>,
     pub(crate) rules: Rules,
-    /// The number of calls of a batch that run at a time.
+    /// The maximum number of concurrent calls in a batch.
     pub(crate) parallel: usize,
-    /// In bytes.
+    /// The maximum response size in bytes.
     pub(crate) max_answer: u64,
 }
 
@@ -40,17 +40,17 @@ pub(crate) struct Methods<'s> {
 }
 
 impl Service {
-    /// Answers a request.
+    /// Responds to a request.
     pub(crate) async fn answer(self: Arc<Self>, mut req: Request) -> Result<Response, ApiError> {
         let bytes = req.bytes().await?;
         let content_type = req.headers().get(header::CONTENT_TYPE);
         if content_type.is_none_or(|value| value != "application/json") {
-            // The readers of parameters go by it.
+            // Parameter extractors depend on the content type.
             req.carry_json();
         }
         match message::read(&bytes, self.rules) {
             Ok(Message::One(entry)) => self.one(req, &bytes, entry).await,
-            // In a box, so that a single call needs no room for it.
+            // Boxed to keep the future of a single call small.
             Ok(Message::Batch(entries)) => {
                 Box::pin(batch::respond(&self, req, &bytes, entries)).await
             }
@@ -70,7 +70,7 @@ impl Service {
         Ok(object.map_or_else(response_object::respond_nothing, response_object::respond))
     }
 
-    /// Returns the methods, which are there once the router is built.
+    /// Returns the methods, which exist once the router is built.
     pub(crate) fn methods(&self) -> Result<Methods<'_>, ApiError> {
         let table = self.table.get().ok_or_else(not_built)?;
         let forms = self
@@ -80,25 +80,27 @@ impl Service {
     }
 }
 
-/// A call on its way to its answer; `None` for a notification, which has none.
+/// A running call. Resolves to its response object, or `None` for a
+/// notification.
 ///
-/// Written by hand and `Unpin`, so that a batch can poll it before it keeps it, and
-/// keeps it without a box: the future of an `async fn` was too large for the fast
-/// lists of the allocator, which cost 1,100 instructions a call.
+/// Written by hand and `Unpin`, so a batch can poll it before it stores it, and
+/// can store it without a box. The future of an `async fn` was too large for
+/// the fast lists of the allocator, which cost 1,100 instructions per call.
 #[must_use = "nothing goes on until it is awaited"]
 pub(crate) enum RunningEntry<'a> {
-    /// It has not come to its method.
+    /// The call failed before it reached its method.
     Answered(Option<ResponseObject>),
     Running {
         running: RunningCall,
         asked: Option<Asked<'a>>,
     },
-    /// Its result is a stream.
+    /// The result is a stream.
     Reading(BoxFuture<'a, ResponseObject>),
 }
 
 impl<'a> RunningEntry<'a> {
-    /// Begins a call on a request of its own, whose answer may have `room` bytes.
+    /// Starts a call on its own request. The response object may have `room`
+    /// bytes.
     pub(crate) fn begin(
         methods: Methods<'a>,
         req: Request,
@@ -107,7 +109,7 @@ impl<'a> RunningEntry<'a> {
         room: u64,
     ) -> Self {
         let Entry { id, call, is_plain } = entry;
-        // In the old form each call has an answer.
+        // Without `jsonrpc`, each call gets a response.
         let id = id.or_else(|| is_plain.then_some("null"));
         let settings = req.settings();
         match call.and_then(|call| methods.run(req, bytes, &call)) {
@@ -143,7 +145,7 @@ impl Future for RunningEntry<'_> {
 }
 
 impl<'s> Methods<'s> {
-    /// Runs a method on a request, and returns its name too.
+    /// Runs a method on a request. Also returns its name.
     fn run(
         self,
         req: Request,
@@ -162,7 +164,7 @@ fn not_built() -> ApiError {
     ApiError::new(500, "this is a bug in stockade: the methods of JSON-RPC are not compiled")
 }
 
-/// Describes the route; its methods say the rest.
+/// Describes the route; its methods add the details.
 pub(crate) fn describe(doc: &mut RouteDescription) {
     doc.reads_body(BodyKind::Raw);
     doc.responds(ResponseDoc::any_json(200).meaning("The answers to the calls"));

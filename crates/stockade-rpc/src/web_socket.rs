@@ -1,5 +1,5 @@
-//! Calls by the messages of a WebSocket: some run at a time, and each is answered
-//! when it ends.
+//! Calls in WebSocket messages. Several run concurrently, and each gets a
+//! response when it is ready.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -20,10 +20,11 @@ use crate::notifier::Notifier;
 use crate::response_object::ResponseObject;
 use crate::service::{RunningEntry, Service};
 
-/// Makes the entry of the WebSocket.
+/// Creates the route entry of the WebSocket.
 #[track_caller]
 pub(crate) fn web_socket(service: Arc<Service>, logged_out_code: u16) -> RouteEntry {
-    // The order counts: the handshake is taken before the request is copied.
+    // The order matters: the handshake is extracted before the request is
+    // copied.
     let handler = move |socket: WebSocket, Whole(req): Whole| {
         let service = Arc::clone(&service);
         async move { serve(service, socket, req, logged_out_code).await }
@@ -31,7 +32,7 @@ pub(crate) fn web_socket(service: Arc<Service>, logged_out_code: u16) -> RouteEn
     RouteEntry::web_socket(handler).with_parts()
 }
 
-/// The request of the handshake, of which each call gets a child.
+/// The request of the handshake. Each call gets a child of it.
 struct Whole(Request);
 
 impl FromRequest for Whole {
@@ -42,7 +43,7 @@ impl FromRequest for Whole {
     }
 }
 
-/// Answers messages until the connection ends. Calls that still run end with it.
+/// Responds to messages until the connection ends, which cancels running calls.
 async fn serve(
     service: Arc<Service>,
     socket: WebSocket,
@@ -57,21 +58,21 @@ async fn serve(
         let bytes = match message? {
             SocketMessage::Text(text) => Bytes::from(text),
             SocketMessage::Binary(bytes) => bytes,
-            // Pings, pongs and closes are no calls.
+            // Pings, pongs and closes are not calls.
             _ => continue,
         };
         let answer = answer(Arc::clone(&service), req.child(), bytes, sender.clone());
         running.answers.push(Box::pin(answer));
     }
     if running.is_logged_out {
-        // The calls that still run end first.
+        // Cancel running calls first.
         drop(running);
         sender.close(logged_out_code, "the login has ended").await;
     }
     Ok(())
 }
 
-/// The answers that are being made, and the messages that wait.
+/// The calls in progress, and the receiver of further messages.
 struct Running {
     receiver: Receiver,
     answers: Vec<BoxFuture<'static, Result<(), ApiError>>>,
@@ -81,8 +82,8 @@ struct Running {
 }
 
 impl Running {
-    /// Goes on with the answers, and returns the next message when there is room
-    /// for it; `None` when the connection has ended.
+    /// Polls the calls, and returns the next message unless the concurrency
+    /// limit is reached. Returns `None` when the connection has ended.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<SocketMessage, SocketError>>> {
         self.answers.retain_mut(|answer| match answer.as_mut().poll(cx) {
             Poll::Ready(Ok(())) => false,
@@ -103,10 +104,10 @@ impl Running {
     }
 }
 
-/// Runs the calls of a message, and sends what there is to answer.
+/// Runs the calls of a message and sends the response, if any.
 ///
 /// # Errors
-/// Fails where stockade is wrong.
+/// Fails only because of a bug in stockade.
 async fn answer(
     service: Arc<Service>,
     req: Request,
@@ -128,7 +129,7 @@ async fn answer(
             }
             batch::run(&service, req, &bytes, entries).await?.text
         }
-        // It costs as much as a call, as it does over HTTP.
+        // It is charged like a call, as over HTTP.
         Err(error) => {
             let refused = match meter_of(&req) {
                 Some(meter) => charge_one(&meter, req.settings()).await.err(),
@@ -138,13 +139,14 @@ async fn answer(
         }
     };
     if let Some(text) = text {
-        // A result that is no UTF-8 was given as bytes, and is no JSON either.
+        // A result that is not UTF-8 was returned as raw bytes, so it is not
+        // JSON either.
         let text = String::from_utf8_lossy(&text).into_owned();
-        // It fails where the connection has ended, and nobody waits.
+        // It fails only if the connection has ended.
         let _ = sender.send(text).await;
     }
     Ok(())
 }
 
-/// The number of messages that are answered at a time.
+/// The maximum number of messages that are handled concurrently.
 const MAX_RUNNING: usize = 16;
