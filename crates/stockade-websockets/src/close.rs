@@ -43,9 +43,8 @@ impl Close {
 
     /// Creates a close with this code and reason.
     ///
-    /// A code that must not be sent (RFC 6455, section 7.4) is replaced by
-    /// 1000. A longer reason is truncated to the last whole character within
-    /// 123 bytes.
+    /// 1000 replaces a code that must not be sent (RFC 6455, section 7.4). A
+    /// longer reason is truncated to the last whole character within 123 bytes.
     ///
     /// ```
     /// use stockade::websockets::Close;

@@ -40,8 +40,8 @@ pub struct WebSocketOptions {
     /// none.
     pub protocols: Vec<String>,
     /// The largest message from a client, in bytes, inclusive. The fragments of
-    /// a message count together. A larger message ends the connection with
-    /// 1009. Default: `None`, the router's `ws_max_payload`.
+    /// a message count together. A larger message ends the connection (1009).
+    /// Default: `None`, the router's `ws_max_payload`.
     pub max_payload: Option<u64>,
     /// Message compression (permessage-deflate, RFC 7692) for clients that
     /// offer it: `true`, `false` or a [`Deflate`]. Requires the feature
@@ -70,11 +70,11 @@ pub struct WebSocketOptions {
     /// The options of [`validation`](Self#structfield.validation). Default: see
     /// [`ValidationOptions`].
     pub validation_options: ValidationOptions,
-    /// How long a client may be silent before it gets a ping. `None` disables
-    /// pings. Default: 30 s.
+    /// The silence after which a client gets a ping. `None` disables pings.
+    /// Default: 30 s.
     pub ping_interval: Option<Duration>,
-    /// How long a client may stay silent after a ping before the connection
-    /// ends. Default: 20 s.
+    /// The further silence after a ping that ends the connection. Default: 20
+    /// s.
     pub ping_timeout: Duration,
     /// The longest time without a message in either direction. After that the
     /// connection ends with 1001. Pings do not count. Default: `None`, no
@@ -84,8 +84,8 @@ pub struct WebSocketOptions {
     /// for it. The connection is then cut, at most two seconds late and never
     /// early. Default: 30 s.
     pub write_timeout: Duration,
-    /// How long the connection waits for the client's close frame, and then for
-    /// the handler to end. Default: 5 s.
+    /// The time limit for the client's close frame, and then for the end of the
+    /// handler. Default: 5 s.
     pub close_timeout: Duration,
     /// The close code that ends the connection when the credentials of its user
     /// become invalid: the token expires or is revoked, or the session ends.
@@ -93,7 +93,7 @@ pub struct WebSocketOptions {
     pub logged_out_code: u16,
     /// The number of messages that a client may send per second. At most one
     /// second's worth can be saved up. Exceeding it ends the connection with
-    /// 1008. Default: `None`, no limit.
+    /// code 1008. Default: `None`, no limit.
     pub max_rate: Option<u32>,
     /// The number of bytes that may wait for the client before [`Sender::send`]
     /// waits. A larger message is accepted only if the queue is empty. Default:
