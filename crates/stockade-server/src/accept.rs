@@ -1,4 +1,4 @@
-//! From the listeners to connections, and the shutdown.
+//! Accepts connections from the listeners, and shuts down.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -25,23 +25,23 @@ use crate::sweep::{self, Limits, SweepClock};
 use crate::tracked_stream::TrackedStream;
 use crate::{LocalAddr, tcp};
 
-/// The step in the life of a server.
+/// A stage in the life of a server.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Stage {
     Running,
-    /// A shutdown was announced; everything goes on as before.
+    /// A shutdown was announced; everything continues as before.
     Leaving,
-    /// Nothing new is accepted; requests that run are finished.
+    /// No connections are accepted; running requests finish.
     Finishing,
     /// Everything ends now.
     Ended,
 }
 
 /// Accepts and serves the connections of all listeners until a shutdown, and
-/// brings the stage from leaving to finishing. Returns when all connections are
-/// closed and no handler runs without its client.
+/// moves the stage from leaving to finishing. Returns when all connections are
+/// closed and no handler continues without its client.
 ///
-/// Dropping this future closes all connections at once.
+/// Dropping this future closes all connections immediately.
 pub(crate) async fn serve<A: AppService>(
     listeners: Vec<Bound>,
     shared: Arc<Shared<A>>,
@@ -67,7 +67,7 @@ pub(crate) async fn serve<A: AppService>(
         failed_at: None,
         warned: Arc::default(),
     };
-    // Last, so that it is dropped first.
+    // Declared last to be dropped first.
     let _end = StopOnDrop { registry: Arc::clone(&registry), sweeper };
 
     tokio::select! {
@@ -87,7 +87,7 @@ pub(crate) async fn serve<A: AppService>(
     let open = registry.tell_all(Command::Close);
     if open > 0 {
         log::warn!(target: "stockade::server", "{open} connections were cut off by the shutdown");
-        // Gives their tasks time to see the command.
+        // Gives the connection tasks time to receive the command.
         let all = slots.acquire_many(options.max_connections);
         let _ = timeout_at(Instant::now() + NOTICE_TIME, all).await;
     }
@@ -96,7 +96,8 @@ pub(crate) async fn serve<A: AppService>(
     }
 }
 
-/// Waits for the handlers that continue without their clients, until the deadline of the shutdown.
+/// Waits for the handlers that continue without their clients, until the
+/// shutdown deadline.
 async fn finish(completions: &Completions, deadline: Instant, stage: &mut watch::Receiver<Stage>) {
     tokio::select! {
         biased;
@@ -109,8 +110,9 @@ async fn finish(completions: &Completions, deadline: Instant, stage: &mut watch:
     }
 }
 
-/// Waits until a shutdown begins, tells the application, and waits `delay`, in
-/// which load balancers see that the application is not ready any more.
+/// Waits until a shutdown begins, notifies the application, and waits `delay`.
+/// During this time, load balancers see that the application is no longer
+/// ready.
 async fn leave<A: AppService>(stage: &mut watch::Receiver<Stage>, delay: Duration, app: &A) {
     reached(stage, Stage::Leaving).await;
     app.leaving();
@@ -124,19 +126,20 @@ async fn leave<A: AppService>(stage: &mut watch::Receiver<Stage>, delay: Duratio
     }
 }
 
-/// Waits until the server has reached a stage; for ever if the sender is gone.
+/// Waits until the server has reached a stage, or forever if the sender is
+/// dropped.
 pub(crate) async fn reached(stage: &mut watch::Receiver<Stage>, least: Stage) {
     if stage.wait_for(|stage| *stage >= least).await.is_err() {
         std::future::pending().await
     }
 }
 
-/// The acceptor of one listener. Its clones share the limits of the server.
+/// The acceptor of one listener. Clones share the limits of the server.
 struct Acceptor<A> {
     shared: Arc<Shared<A>>,
     registry: Arc<Registry>,
     clock: Arc<SweepClock>,
-    /// One permit for each connection that may be open.
+    /// One permit per allowed connection.
     slots: Arc<Semaphore>,
     stage: watch::Receiver<Stage>,
     /// The time of the last log line about `max_connections`.
@@ -149,15 +152,15 @@ struct Acceptor<A> {
 /// The warnings that a server has logged.
 #[derive(Default)]
 struct Warned {
-    /// About `max_connections_per_client`.
+    /// The warning about `max_connections_per_client`.
     of_client: AtomicBool,
-    /// About clients without an address.
+    /// The warning about clients without an address.
     of_local_peer: AtomicBool,
-    /// About a malformed PROXY header.
+    /// The warning about a malformed PROXY header.
     of_header: AtomicBool,
 }
 
-// Not derived, which would ask for a `Clone` of the application.
+// Not derived, because that would require `Clone` for the application.
 impl<A> Clone for Acceptor<A> {
     fn clone(&self) -> Self {
         Self {
@@ -174,9 +177,9 @@ impl<A> Clone for Acceptor<A> {
 }
 
 impl<A: AppService> Acceptor<A> {
-    /// Accepts from all listeners for ever: from the last one in this task, from
-    /// each other one in a task of its own. Dropping this future closes all of
-    /// them.
+    /// Accepts from all listeners forever: from the last one in this task, from
+    /// each other listener in a separate task. Dropping this future closes all
+    /// of them.
     async fn run_all(self, mut listeners: Vec<Bound>) {
         let Some(last) = listeners.pop() else { return std::future::pending().await };
         let mut others = JoinSet::new();
@@ -188,7 +191,7 @@ impl<A: AppService> Acceptor<A> {
                 if let Err(error) = ended
                     && let Ok(panic) = error.try_into_panic()
                 {
-                    // As a panic in this task goes on.
+                    // Propagates the panic as if it occurred in this task.
                     std::panic::resume_unwind(panic);
                 }
             }
@@ -200,7 +203,7 @@ impl<A: AppService> Acceptor<A> {
         }
     }
 
-    /// Accepts for ever.
+    /// Accepts forever.
     async fn run(mut self, mut listener: Bound) {
         loop {
             let (stream, address) = self.accept(&mut listener).await;
@@ -218,7 +221,7 @@ impl<A: AppService> Acceptor<A> {
                 Admission::Free => {}
                 Admission::After(_) => {
                     self.warn_of(client);
-                    // The connection that was told to finish closes first.
+                    // Lets the connection with the finish command close first.
                     yield_now().await;
                 }
                 Admission::Refused => {
@@ -232,7 +235,7 @@ impl<A: AppService> Acceptor<A> {
         }
     }
 
-    /// Adds a connection to the open ones.
+    /// Registers an open connection.
     fn open(&self, stream: Socket, slot: Slot) -> (TrackedStream, Arc<ConnectionRecord>) {
         let fast_path = self.shared.options().hyper_fast_path;
         let record = Arc::new(ConnectionRecord::new(Arc::clone(&self.clock), fast_path));
@@ -240,17 +243,17 @@ impl<A: AppService> Acceptor<A> {
         (TrackedStream::new(stream, Arc::clone(&record), registration), record)
     }
 
-    /// Serves a connection in a new task. A panic ends this task and nothing else.
+    /// Serves a connection in a new task. A panic ends only this task.
     fn spawn(&self, io: TrackedStream, record: Arc<ConnectionRecord>, client: Option<SocketAddr>) {
         let (shared, stage) = (Arc::clone(&self.shared), self.stage.clone());
         tokio::spawn(connection::serve(shared, io, record, client, stage));
     }
 
-    /// Serves a connection of a load balancer, which begins with the address of the
-    /// client.
+    /// Serves a load balancer's connection, which begins with the client's
+    /// address.
     ///
-    /// Until the address is known, the connection counts for `max_connections` only. It
-    /// has the time of a request head, which the sweep limits.
+    /// Until the address is known, the connection counts only toward
+    /// `max_connections`. The sweep limits this to the time for a request head.
     async fn run_proxied(
         self,
         mut io: TrackedStream,
@@ -276,12 +279,13 @@ impl<A: AppService> Acceptor<A> {
                 return;
             }
         }
-        // The task of an idle connection stays small: it does not keep this future.
+        // A new task does not contain this future, so it stays small while the
+        // connection is idle.
         self.spawn(io, record, client);
     }
 
-    /// Waits for the next connection and sets its socket up. Errors are logged, and
-    /// it waits on.
+    /// Waits for the next connection and sets its socket up. Logs errors and
+    /// continues to wait.
     async fn accept(&mut self, listener: &mut Bound) -> (Socket, Option<SocketAddr>) {
         loop {
             let error = match listener.accept().await {
@@ -297,7 +301,8 @@ impl<A: AppService> Acceptor<A> {
             let pause = pause_after(&error, || self.registry.make_room(None, now));
             if pause.is_zero() {
                 log::debug!(target: "stockade::server", "a client left while it came: {error}");
-                // A listener that fails at once must not keep the thread.
+                // A listener that fails immediately must not monopolize the
+                // thread.
                 yield_now().await;
             } else {
                 self.log_failed(&error, listener.local(), now);
@@ -306,7 +311,8 @@ impl<A: AppService> Acceptor<A> {
         }
     }
 
-    /// Waits for a free slot for a connection of `client`, and ends others for it.
+    /// Waits for a free slot for a connection of `client`, and ends others to
+    /// make room.
     async fn slot(&mut self, client: Option<IpAddr>) -> Option<OwnedSemaphorePermit> {
         if let Ok(permit) = Arc::clone(&self.slots).try_acquire_owned() {
             return Some(permit);
@@ -314,8 +320,8 @@ impl<A: AppService> Acceptor<A> {
         self.log_full();
         loop {
             self.registry.make_room(client, Instant::now());
-            // Tries again after a while: another connection may make room by then, and
-            // the one that was told to finish may need long.
+            // Tries again after a while: another connection may make room by
+            // then, and the finishing one may take long.
             let free = timeout(ROOM_EVERY, Arc::clone(&self.slots).acquire_owned());
             if let Ok(permit) = free.await {
                 // The semaphore is never closed.
@@ -352,9 +358,10 @@ impl<A: AppService> Acceptor<A> {
         }
     }
 
-    /// Logs a PROXY header that is rejected: the first malformed one as a warning, because
-    /// the load balancer may be configured without headers. All others are at debug level,
-    /// and so are connections that end early, as those of health checks.
+    /// Logs a rejected PROXY header. The first malformed one is a warning,
+    /// because the load balancer may be configured without headers. All others
+    /// are logged at debug level, and so are connections that end early, such
+    /// as health checks.
     #[cold]
     fn log_rejected_header(&self, balancer: Option<SocketAddr>, error: &io::Error) {
         let balancer = ClientName(balancer);
@@ -373,7 +380,7 @@ impl<A: AppService> Acceptor<A> {
         }
     }
 
-    /// Warns, once for a server, that clients cannot be told apart.
+    /// Warns once per server that clients cannot be distinguished.
     #[cold]
     fn warn_of_local_peer(&self, local: &LocalAddr) {
         let is_fine = self.shared.app().trusts_local_peer();
@@ -386,10 +393,10 @@ impl<A: AppService> Acceptor<A> {
         }
     }
 
-    /// Warns, once for a server, that a client has all connections it may have.
+    /// Warns once per server that a client has reached its connection limit.
     #[cold]
     fn warn_of(&self, client: Option<IpAddr>) {
-        // Without an address there is no limit for one client.
+        // Connections without an address have no limit per client.
         let Some(client) = client else { return };
         if !self.warned.of_client.swap(true, Ordering::Relaxed) {
             log::warn!(
@@ -402,8 +409,8 @@ impl<A: AppService> Acceptor<A> {
     }
 }
 
-/// Returns true if the last log line is long enough ago, and notes the time of
-/// the new one.
+/// Returns true if the last log line is long enough ago, and records the time
+/// of the new one.
 fn is_due(logged_at: &mut Option<Instant>, now: Instant, every: Duration) -> bool {
     let due = logged_at.is_none_or(|at| now.duration_since(at) >= every);
     if due {
@@ -412,10 +419,10 @@ fn is_due(logged_at: &mut Option<Instant>, now: Instant, every: Duration) -> boo
     due
 }
 
-/// Returns the time to wait after an error: none if the error concerns one
-/// client, a while if it concerns the server, such as too many open files. In
-/// the second case a connection ends, which frees a file; if there is one that may
-/// end, the wait is short.
+/// Returns the pause after an error: none if the error concerns one client,
+/// some time if it concerns the server, such as too many open files. In the
+/// second case a connection ends, which frees a file; the pause is then short.
+/// It is long if no connection may end.
 fn pause_after(error: &io::Error, make_room: impl FnOnce() -> bool) -> Duration {
     match error.kind() {
         io::ErrorKind::ConnectionAborted
@@ -427,7 +434,7 @@ fn pause_after(error: &io::Error, make_room: impl FnOnce() -> bool) -> Duration 
     }
 }
 
-/// Ends the sweep and all connections when it is dropped.
+/// Ends the sweep and all connections on drop.
 struct StopOnDrop {
     registry: Arc<Registry>,
     sweeper: JoinHandle<()>,
@@ -440,14 +447,14 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// The wait of a server that cannot accept and has no idle connection, and the
-/// least time between two log lines about it.
+/// The pause of a server that cannot accept and has no idle connection, and the
+/// minimum time between two log lines about it.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 
 const LOG_FULL_EVERY: Duration = Duration::from_secs(60);
 
-/// The time after which a further idle connection is told to finish for a new
-/// one that waits.
+/// The pause before another idle connection is told to finish for a waiting
+/// one.
 const ROOM_EVERY: Duration = Duration::from_millis(20);
 
 const NOTICE_TIME: Duration = Duration::from_secs(1);

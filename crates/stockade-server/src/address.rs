@@ -1,5 +1,5 @@
-//! [`ListenAddr`]: the places on which a server listens; [`Listeners`]: several of
-//! them; [`LocalAddr`]: their addresses.
+//! [`ListenAddr`]: addresses that a server can listen on. [`Listeners`]:
+//! several of them. [`LocalAddr`]: the bound addresses.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::listener::{Bound, Listener};
 use crate::{InheritedSockets, UnixSocket};
 use crate::{ServeError, ServerOptions, tcp};
 
-/// A place to listen on: an address, a listener that is open, or several of them.
+/// An address to listen on, an open listener, or several of them.
 ///
 /// | Value | Listens on |
 /// |---|---|
@@ -21,18 +21,18 @@ use crate::{ServeError, ServerOptions, tcp};
 /// | `"0.0.0.0:3000"`, `"[::]:3000"` | every interface, IPv4 or IPv6 |
 /// | `"localhost:3000"` | the first address of the name |
 /// | a [`SocketAddr`], `(IpAddr, u16)` | that address |
-/// | a `TcpListener` of tokio or of the standard library | that listener |
+/// | a `TcpListener` of tokio or the standard library | that listener |
 /// | a [`UnixSocket`] | a path, on Unix |
-/// | a `UnixListener` of tokio or of the standard library | that listener, on Unix; its file is left alone |
-/// | [`InheritedSockets`] | those that the process was started with, on Unix |
-/// | a [`Listener`] of a program's own | whatever it accepts |
+/// | a `UnixListener` of tokio or the standard library | that listener, on Unix; its file is not removed |
+/// | [`InheritedSockets`] | the sockets passed at process start, on Unix |
+/// | a custom [`Listener`] | whatever it accepts |
 /// | [`Listeners`] | several of these |
 ///
-/// A bare port is not open to other machines, so that opening a server to them is
-/// visible in the code. Port 0 takes a free port.
+/// A bare port does not accept connections from other machines: opening a
+/// server to them must be visible in the code. Port 0 selects a free port.
 pub trait ListenAddr: Sealed<Address = <Self as ListenAddr>::Local> {
-    /// The address on which the server listens then: a [`SocketAddr`] for TCP, a
-    /// [`LocalAddr`] for one listener of another kind, a list for several.
+    /// The bound address: a [`SocketAddr`] for TCP, a [`LocalAddr`] for one
+    /// listener of another kind, or a list for several.
     type Local: Clone + fmt::Debug + Send + Sync + 'static;
 }
 
@@ -167,9 +167,9 @@ impl<L: Listener> Sealed for L {
     }
 }
 
-/// Several places to listen on at once, of any kinds.
+/// Several addresses or listeners of any kind.
 ///
-/// One server answers them all, with one limit of connections and one shutdown. If
+/// One server serves them all, with one connection limit and one shutdown. If
 /// one of them cannot be opened, none is.
 ///
 /// ```
@@ -180,7 +180,7 @@ impl<L: Listener> Sealed for L {
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let both = Listeners::new().add("127.0.0.1:0").add("[::1]:0");
 /// let server = Router::new().create_server()?.bind(both).await;
-/// # // A machine may have no IPv6.
+/// # // A machine may not support IPv6.
 /// # let Ok(server) = server else { return Ok(()) };
 /// assert_eq!(server.local_addr().len(), 2);
 /// # Ok(())
@@ -191,18 +191,18 @@ pub struct Listeners {
     list: Vec<Opener>,
 }
 
-/// A place to listen on, of any type.
+/// Opens a listener of any type.
 type Opener = Box<dyn FnOnce(ServerOptions) -> Opening + Send>;
 type Opening = BoxFuture<'static, Result<Vec<Bound>, ServeError>>;
 
 impl Listeners {
-    /// Returns an empty list, on which a server cannot listen.
+    /// Returns an empty list. A server cannot listen on an empty list.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a place to listen on.
+    /// Adds an address or a listener.
     #[expect(clippy::should_implement_trait, reason = "nothing is summed up")]
     #[must_use]
     pub fn add(mut self, address: impl ListenAddr + 'static) -> Self {
@@ -234,7 +234,7 @@ impl Sealed for Listeners {
             return Err(ServeError::Listener { source: none });
         }
         let mut local: Vec<_> = all.iter().map(|bound| bound.local().clone()).collect();
-        // Several acceptors of one address.
+        // Several acceptors share one address.
         local.dedup();
         Ok((all, local))
     }
@@ -242,12 +242,12 @@ impl Sealed for Listeners {
 
 /// The address of a listener.
 ///
-/// As text it is `127.0.0.1:3000`, `unix:/run/app.sock`, or what an own
-/// [`Listener`] says.
+/// It is displayed as `127.0.0.1:3000`, as `unix:/run/app.sock`, or as the text
+/// of a custom [`Listener`].
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum LocalAddr {
-    /// An address of TCP.
+    /// A TCP address.
     Tcp(SocketAddr),
     /// The path of a Unix socket.
     Unix(PathBuf),
@@ -256,7 +256,7 @@ pub enum LocalAddr {
 }
 
 impl LocalAddr {
-    /// Returns the address if it is one of TCP.
+    /// Returns the address if it is a TCP address.
     #[must_use]
     pub fn tcp(&self) -> Option<SocketAddr> {
         if let Self::Tcp(address) = self { Some(*address) } else { None }
@@ -281,7 +281,7 @@ impl fmt::Display for LocalAddr {
     }
 }
 
-/// Returns the address of a text; a name is looked up.
+/// Parses an address; a name is resolved.
 async fn resolve(text: &str) -> Result<SocketAddr, ServeError> {
     if let Ok(address) = text.parse() {
         return Ok(address);

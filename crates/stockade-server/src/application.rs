@@ -1,5 +1,5 @@
-//! [`Application`]: the side of a server that answers: an [`App`] or a tower
-//! service; [`FromTower`]: the wrapper around the second.
+//! [`Application`]: handles the requests of a server, either an [`App`] or a
+//! tower service. [`FromTower`]: wraps a tower service.
 
 use std::fmt;
 use std::panic::Location;
@@ -21,25 +21,26 @@ use tower_service::Service;
 use crate::service::{AppService, Client, request_of};
 use crate::{CreateServer, ServeError, Server, ServerOptions};
 
-/// A tower service as the application of a server: a router of axum, an
-/// [`App`] inside of tower's layers, a proxy.
+/// A tower service as the application of a server: an axum router, an [`App`]
+/// inside tower layers, or a proxy.
 ///
-/// The server keeps its own rules for it: the limits of connections and heads, the
-/// time that slow clients have in both directions, `Host` and framing, TLS, HTTP/2,
-/// the shutdown. A request has [`PeerAddr`] in its extensions, or
-/// [`LocalPeer`](stockade_core::LocalPeer). All that is the router's is the
-/// service's own business:
+/// The server still enforces its own rules: the limits for connections, heads
+/// and slow clients in both directions, `Host` and framing, TLS, HTTP/2 and the
+/// shutdown. A request has [`PeerAddr`] or
+/// [`LocalPeer`](stockade_core::LocalPeer) in its extensions. The service is
+/// responsible for everything that a router would do:
 ///
-/// - the limit of the body (`max_body_size`), which has none here, and the client's
-///   address behind proxies (`trust_proxy`);
-/// - rate limit, CORS, security headers, validation, the access log;
-/// - the form of errors, but for the refusals of the server itself, which have the
-///   default one. An error of the service is logged: an [`ApiError`] keeps its status,
-///   one of the request's body has its own, and any other is a 500;
-/// - a wrong `Content-Length` of an answer, which a router corrects;
-/// - WebSockets. They work where an [`App`] is inside, whose answer keeps its
-///   extensions; those of other frameworks take the connection from hyper, which has
-///   none for them here, and an answer of theirs with 101 becomes a 500.
+/// - the body limit (`max_body_size`), which is unlimited here, and the
+///   client's address behind proxies (`trust_proxy`);
+/// - rate limiting, CORS, security headers, validation and the access log;
+/// - the format of errors, except for rejections by the server itself, which
+///   use the default format. Errors of the service are logged: an [`ApiError`]
+///   keeps its status, a request body error has its own status, and any other
+///   error is a 500;
+/// - an incorrect `Content-Length` in a response, which a router corrects;
+/// - WebSockets. They work with an inner [`App`] if its response keeps its
+///   extensions. WebSockets of other frameworks need hyper's connection, which
+///   is not available here; their 101 response becomes a 500.
 ///
 /// [`ServerOptions::call`] has no effect.
 ///
@@ -62,13 +63,13 @@ use crate::{CreateServer, ServeError, Server, ServerOptions};
 /// # }
 /// ```
 ///
-/// It is a tower service too, so a tree can mount it: in
-/// `"assets": { mount: FromTower(ServeDir::new("public")) }` it says that the value is a
-/// service of tower rather than an [`App`]. `mount` also takes services without it.
+/// It is also a tower service and can be mounted in a tree: in `"assets": {
+/// mount: FromTower(ServeDir::new("public")) }` it marks the value as a tower
+/// service rather than an [`App`]. `mount` also accepts services without it.
 #[derive(Clone, Debug)]
 pub struct FromTower<S>(pub S);
 
-/// Calls the service inside.
+/// Calls the inner service.
 impl<R, S: Service<R>> Service<R> for FromTower<S> {
     type Response = S::Response;
     type Error = S::Error;
@@ -96,7 +97,7 @@ impl<S: TowerService> CreateServer for FromTower<S> {
     }
 }
 
-/// The side of a server that answers.
+/// The application that handles the requests of a server.
 #[derive(Clone)]
 pub(crate) enum Application {
     App(App),
@@ -104,8 +105,8 @@ pub(crate) enum Application {
 }
 
 impl Application {
-    /// Opens the values of the application. Boxed, because each program compiles the body of
-    /// an `async fn` again.
+    /// Opens the values of the application. Boxed, because every program
+    /// compiles the body of an `async fn` again.
     pub(crate) fn start(&self) -> BoxFuture<'_, Result<(), ServeError>> {
         Box::pin(async move {
             match self {
@@ -115,7 +116,7 @@ impl Application {
         })
     }
 
-    /// Returns the path of the page of the documents, if there is one.
+    /// Returns the path of the documentation page, if any.
     pub(crate) fn documents_page(&self) -> Option<String> {
         match self {
             Self::App(app) => app.documents_page().map(str::to_owned),
@@ -135,7 +136,7 @@ impl<F> Call for F where
 {
 }
 
-/// The future of a response of an [`Application`].
+/// The response future of an [`Application`].
 #[expect(clippy::large_enum_variant, reason = "a box would cost each request an allocation")]
 pub(crate) enum ApplicationFuture {
     App(ResponseFuture),
@@ -191,7 +192,7 @@ impl AppService for Application {
     }
 
     fn trusts_local_peer(&self) -> bool {
-        // A tower service has limits of its own, if any.
+        // A tower service enforces its own limits, if any.
         !matches!(self, Self::App(app) if !app.trusts_local_peer())
     }
 
@@ -209,7 +210,7 @@ impl AppService for Application {
     }
 }
 
-/// Hands a request to a tower service.
+/// Passes a request to a tower service.
 fn call_service(
     call: &dyn Call,
     head: Parts,
@@ -227,7 +228,8 @@ fn call_service(
     if let Some(address) = client.address {
         handed.extensions_mut().insert(PeerAddr(address));
     }
-    // The bytes of another protocol would go through the guard, which is for HTTP.
+    // The guard only understands HTTP, but would check the bytes of the other
+    // protocol.
     handed.extensions_mut().remove::<OnUpgrade>();
     let future = match catch_panic(|| call(handed)) {
         Ok(future) => future,
@@ -239,7 +241,8 @@ fn call_service(
     })
 }
 
-/// Fails for an answer that wants the connection without a function to run on it.
+/// Fails for a response that takes over the connection without a function to
+/// run on it.
 fn checked(response: Response) -> Result<Response, ApiError> {
     if response.status().is_informational() && !switches(&response) {
         let text = "a tower service gave an answer below 200, and gets no connection";

@@ -1,5 +1,5 @@
-//! [`Clients`]: the connections of each client, and the choice of one that makes
-//! room for another.
+//! [`Clients`]: the connections of each client, and the choice of a connection
+//! to close for a new one.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -15,11 +15,11 @@ use tokio::time::Instant;
 use crate::idle_queue::IdleQueue;
 use crate::unfinished_queue::Crowded;
 
-/// The clients with open connections, by the key of the rate limit: an address,
-/// or a network of 64 bits in IPv6.
+/// The clients with open connections, by rate limit key: an IPv4 address or a
+/// 64-bit IPv6 network.
 #[derive(Debug)]
 pub(crate) struct Clients {
-    /// The number of connections that each client may have.
+    /// The maximum number of connections per client.
     most: usize,
     clients: HashMap<RateKey, Client>,
 }
@@ -27,19 +27,19 @@ pub(crate) struct Clients {
 #[derive(Debug, Default)]
 struct Client {
     open: Arc<AtomicUsize>,
-    /// The ids of its connections, and of some that have closed.
+    /// The ids of its connections, including some that have closed.
     ids: Vec<u64>,
     idle: IdleQueue,
 }
 
-/// The answer to a client that opens one more connection.
+/// The decision about an additional connection of a client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Admission {
     /// Accepted: the client is below its limit.
     Free,
-    /// Accepted: this idle connection of the same client has to finish for it.
+    /// Accepted: this idle connection of the same client must finish first.
     After(u64),
-    /// Refused: all connections that the client may have are in use.
+    /// Rejected: all connections that the client may have are in use.
     Refused,
 }
 
@@ -48,9 +48,9 @@ impl Clients {
         Self { most, clients: HashMap::new() }
     }
 
-    /// Decides about a further connection of a client. Connections without an
-    /// address, which are mostly those of a proxy, have no limit. For the result of
-    /// `idle_since` see [`IdleQueue::pop`].
+    /// Decides about an additional connection of a client. Connections without
+    /// an address, which mostly come from a proxy, are not limited. See
+    /// [`IdleQueue::pop`] for the result of `idle_since`.
     pub(crate) fn admit(
         &mut self,
         key: &RateKey,
@@ -65,7 +65,7 @@ impl Clients {
         if open < self.most {
             return Admission::Free;
         }
-        // A few connections that were told to finish may not have closed yet.
+        // A few finishing connections may not have closed yet.
         if open >= self.most + (self.most / 10).max(MIN_LEAVING) {
             return Admission::Refused;
         }
@@ -73,8 +73,8 @@ impl Clients {
         longest.map_or(Admission::Refused, Admission::After)
     }
 
-    /// Counts a connection, and returns the quota of its client, if it has one.
-    /// `is_open` returns false for ids that have closed.
+    /// Counts a connection and returns the client's quota, if any. `is_open`
+    /// returns false for ids that have closed.
     pub(crate) fn enter(
         &mut self,
         key: &RateKey,
@@ -83,7 +83,8 @@ impl Clients {
     ) -> Option<ClientQuota> {
         let client = self.clients.entry(key.clone()).or_default();
         let open = client.open.fetch_add(1, Ordering::Relaxed) + 1;
-        // Cleaned up rarely, so that `leave` need not search for an id.
+        // Cleaned up rarely, because `leave` should not have to search for an
+        // id.
         if client.ids.len() >= 2 * open + MIN_LEAVING {
             client.ids.retain(|id| is_open(*id));
         }
@@ -92,16 +93,17 @@ impl Clients {
         is_counted.then(|| ClientQuota { open: Arc::clone(&client.open), most: self.most })
     }
 
-    /// Returns the ids of the connections of a client, and of some that have closed.
+    /// Returns the ids of a client's connections, including some that have
+    /// closed.
     pub(crate) fn ids(&self, key: &RateKey) -> &[u64] {
         self.clients.get(key).map_or(&[], |client| &client.ids)
     }
 
-    /// Returns the clients that have more than their share of `room`, counting only
-    /// the connections for which `is_one` returns true. `None` if there are more
-    /// clients than room, so that the share is zero.
+    /// Returns the clients above their share of `room`, counting only
+    /// connections for which `is_one` returns true. Returns `None` if there are
+    /// more clients than room, which makes the share zero.
     ///
-    /// Room that a client below its share leaves is shared by the others.
+    /// Clients below their share leave the remainder to the others.
     pub(crate) fn above_share(
         &self,
         mut room: usize,
@@ -122,10 +124,10 @@ impl Clients {
         Some(HashSet::new())
     }
 
-    /// Returns the clients that have `share` connections or more for which `since`
-    /// returns a time, with the earliest time of each client last: one more connection
-    /// is above the share. Connections without an address are left out, because they
-    /// belong to many clients.
+    /// Returns the clients that have at least `share` connections for which
+    /// `since` returns a time. One more connection would exceed the share. The
+    /// earliest time of each client is last. Connections without an address are
+    /// skipped, because they belong to many clients.
     pub(crate) fn crowded(&self, share: usize, since: impl Fn(u64) -> Option<u64>) -> Vec<Crowded> {
         let known = self.clients.iter().filter(|(key, _)| **key != RateKey::shared());
         let large = known.filter(|(_, client)| client.open.load(Ordering::Relaxed) >= share);
@@ -139,7 +141,7 @@ impl Clients {
         crowded.collect()
     }
 
-    /// Returns the number of clients, counting one that has no connection yet.
+    /// Returns the number of clients, including the newcomer.
     pub(crate) fn count_with(&self, newcomer: &RateKey) -> usize {
         self.clients.len() + usize::from(!self.clients.contains_key(newcomer))
     }
@@ -165,8 +167,9 @@ pub(crate) struct ClientQuota {
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(crate) permit: OwnedSemaphorePermit,
-    /// The client of the connection; the shared key without an address. `None` if the
-    /// client is not known yet: then the connection counts for no client.
+    /// The client of the connection; the shared key without an address. `None`
+    /// if the client is not known yet; the connection then counts for no
+    /// client.
     pub(crate) client: Option<RateKey>,
 }
 
@@ -175,15 +178,16 @@ impl Slot {
         Self { permit, client: Some(RateKey::from(client.into())) }
     }
 
-    /// Makes the permit for a connection that begins with the address of its client.
+    /// Creates the permit for a connection that begins with the address of its
+    /// client.
     pub(crate) fn of_unknown_client(permit: OwnedSemaphorePermit) -> Self {
         Self { permit, client: None }
     }
 }
 
-/// The capacity that is left for connections: in all, and for one client.
+/// The remaining capacity for connections: in total and for one client.
 ///
-/// Requests that are refused read it, without a lock.
+/// Rejected requests read it without a lock.
 #[derive(Clone, Debug)]
 pub(crate) struct Capacity {
     slots: Arc<Semaphore>,
@@ -196,7 +200,7 @@ impl Capacity {
         Self { slots, max_slots, quota }
     }
 
-    /// Returns true if at most a tenth of either is left.
+    /// Returns true if at most a tenth of either capacity remains.
     pub(crate) fn is_scarce(&self) -> bool {
         let few = |left: usize, most: usize| left <= most / 10;
         few(self.slots.available_permits(), self.max_slots)
@@ -207,8 +211,8 @@ impl Capacity {
     }
 }
 
-/// The number of connections above its limit that a client may have while they
-/// are closing, at least.
+/// The minimum number of connections that a client may have above its limit
+/// while they are closing.
 const MIN_LEAVING: usize = 16;
 
 #[cfg(test)]
@@ -221,8 +225,8 @@ mod tests {
         RateKey::from(address.parse::<IpAddr>().unwrap())
     }
 
-    /// Clients with connections, by id: the time from which on each is idle, or 0
-    /// for a busy one.
+    /// Clients with connections. Maps ids to the time since which each
+    /// connection is idle; 0 means busy.
     struct Book {
         clients: Clients,
         open: BTreeMap<u64, u64>,
@@ -287,7 +291,7 @@ mod tests {
             assert_eq!(clients.admit(&key, Instant::now(), |_| None), Admission::Free);
             assert!(clients.enter(&key, id, |_| true).is_none());
         }
-        // But they are one client where the times of those that are stuck are shared.
+        // They still count as one client when stuck connections are shared out.
         assert_eq!(clients.above_share(10, |_| true), Some([key].into()));
     }
 
@@ -316,8 +320,8 @@ mod tests {
         assert_eq!(book.open.len(), 10 + MIN_LEAVING);
     }
 
-    /// Checks, for the number of connections of each client, the clients that are
-    /// above their share; `None` if there are too many clients.
+    /// Checks which clients are above their share, given their connection
+    /// counts; `None` if there are too many clients.
     #[track_caller]
     fn check_share(room: usize, counts: &[usize], expected: Option<&[usize]>) {
         let mut book = Book::new(100);
@@ -367,7 +371,7 @@ mod tests {
             (2, 0, None, true),
             (100, 100, quota(89, 100), false),
             (100, 100, quota(90, 100), true),
-            // Also while some are closing.
+            // The same while some are closing.
             (100, 100, quota(101, 100), true),
             (100, 100, quota(1, 1), true),
         ];

@@ -1,6 +1,7 @@
-//! One connection: its protocol, its requests, its end.
+//! One connection: its protocol, its requests and its end.
 //!
-//! [`fast_path`](crate::fast_path) has everything that depends on hyper's internals.
+//! [`fast_path`](crate::fast_path) contains everything that depends on hyper
+//! internals.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -37,14 +38,14 @@ use crate::tls::{self, TlsConfig};
 use crate::tracked_stream::{Protocol, TrackedStream};
 use crate::upgraded;
 
-/// The parts that all connections of a server share.
+/// The state shared by all connections of a server.
 pub(crate) struct Shared<A> {
     app: Arc<A>,
     http1: http1::Builder,
-    /// The same for connections that are read to notice that the client left.
+    /// For connections that hyper reads to notice a disconnected client.
     http1_reading: http1::Builder,
     options: ServerOptions,
-    /// Takes the connection out of hyper's type for it.
+    /// Extracts the connection from hyper's type.
     open: upgraded::Unwrap,
     is_tls: bool,
     #[cfg(feature = "tls")]
@@ -55,9 +56,9 @@ impl<A: AppService> Shared<A> {
     pub(crate) fn new(app: A, options: &ServerOptions) -> Self {
         let max_header_bytes = options.max_header_bytes as usize;
         let mut http1 = http1::Builder::new();
-        // The sweep has this timeout, for a fifth less work; see `sweep`.
+        // The sweep implements this timeout at a fifth less cost; see `sweep`.
         http1.header_read_timeout(None);
-        // `TrackedStream` notices clients that leave, where they count as gone.
+        // `TrackedStream` notices disconnected clients if they count as gone.
         http1.half_close(true);
         http1.max_header_size(max_header_bytes);
         http1.max_buf_size(max_header_bytes.max(MIN_BUFFER));
@@ -128,8 +129,8 @@ fn http2_builder(
 
 /// Serves a connection to its end.
 ///
-/// The task of a parked connection has the size of this future. So everything
-/// large in the future is in a box, and the socket is never moved.
+/// The task of a parked connection has the size of this future. Everything
+/// large in the future is therefore boxed, and the socket is never moved.
 pub(crate) fn serve<A: AppService>(
     shared: Arc<Shared<A>>,
     io: TrackedStream,
@@ -167,7 +168,8 @@ pub(crate) fn serve<A: AppService>(
         if let (Some(io), Protocol::Http1) = (&mut io, protocol) {
             io.get_mut().watch(shared.options.half_close);
         }
-        // On the plain path hyper reads too, if nothing else shows that the client leaves.
+        // On the plain path, hyper also reads if nothing else detects a
+        // disconnected client.
         let peeks = peeks && shared.options.hyper_fast_path;
         let http1 = if peeks { &shared.http1 } else { &shared.http1_reading };
         speak(&shared, http1, &peer, &mut io, protocol).await;
@@ -188,13 +190,13 @@ async fn speak_tls<A: AppService>(
             let protocol = match io.get_ref().1.alpn_protocol() {
                 Some(tls::HTTP2) => Protocol::Http2,
                 Some(tls::ACME) => {
-                    // The handshake was all of it.
+                    // The protocol consists only of the handshake.
                     let _ = until_told(&peer.record, Command::Finish, io.shutdown()).await;
                     return;
                 }
                 _ => Protocol::Http1,
             };
-            // The end of a TLS client is a message of TLS, which has to be read.
+            // A TLS client closes with a TLS message, which must be read.
             let http1 = &shared.http1_reading;
             speak(shared, http1, peer, &mut Some(Rewind::new(io)), protocol).await;
         }
@@ -227,15 +229,15 @@ async fn speak<A: AppService, T>(
         }
         Protocol::Http1 => speak_http1(http1, peer, io).await,
     };
-    // After an upgrade the socket lives on in another task.
+    // After an upgrade, the socket continues in another task.
     peer.record.set_upgraded();
     if let Some(status) = rejected_by_hyper(outcome, peer.address) {
         service::note_rejected(peer, status).await;
     }
 }
 
-/// Logs the failure of a connection. If hyper has answered a request that the
-/// application has not seen, returns the status of the response.
+/// Logs a connection failure. Returns the status of the response if hyper has
+/// rejected a request before the application saw it.
 fn rejected_by_hyper(outcome: Outcome, address: Option<SocketAddr>) -> Option<u16> {
     let Outcome::Ended(Err(error)) = outcome else { return None };
     let client = ClientName(address);
@@ -244,8 +246,7 @@ fn rejected_by_hyper(outcome: Outcome, address: Option<SocketAddr>) -> Option<u1
     error.is_parse().then_some(status)
 }
 
-/// Speaks HTTP/1 to the end, and parks the connection between requests that are
-/// far apart.
+/// Speaks HTTP/1 to the end, and parks the connection during long idle periods.
 async fn speak_http1<A: AppService, T>(
     http1: &http1::Builder,
     peer: &Arc<Peer<A>>,
@@ -276,11 +277,12 @@ where
     }
 }
 
-/// Creates hyper's part of an HTTP/1 connection, before the first request or between two.
-/// Returns `None` if there is no connection.
+/// Creates hyper's part of an HTTP/1 connection, before the first request or
+/// between two. Returns `None` if there is no connection.
 ///
-/// The connection moves only through `slot`, because a future keeps the variables of moved
-/// values, and the task of a parked connection has to be small.
+/// The connection moves only through `slot`, because a future stores the
+/// variables of moved values, and the task of a parked connection must be
+/// small.
 fn http1_connection<A: AppService, T>(
     http1: &http1::Builder,
     peer: &Arc<Peer<A>>,
@@ -312,8 +314,8 @@ where
 
 /// Returns the builder of hyper's part of an HTTP/1 connection.
 ///
-/// Until a large body comes, hyper copies bodies behind their heads and writes both as
-/// one piece: to write them as two (`writev`) takes 360 instructions more for each
+/// Until a large body occurs, hyper copies bodies after their heads and writes
+/// both in one piece. Two pieces (`writev`) cost 360 more instructions per
 /// response, 4 % of a small one.
 fn http1_of(http1: &http1::Builder, record: &ConnectionRecord) -> http1::Builder {
     let mut http1 = http1.clone();
@@ -326,11 +328,11 @@ fn http1_of(http1: &http1::Builder, record: &ConnectionRecord) -> http1::Builder
 /// An HTTP/1 connection of hyper.
 pub(crate) type Http1<T, S> = http1::UpgradeableConnection<Http1Io<Rewind<T>>, S>;
 
-/// A connection as hyper has it for HTTP/1. An upgrade takes it out of hyper by this
-/// type.
+/// hyper's view of an HTTP/1 connection. An upgrade extracts the connection by
+/// this type.
 pub(crate) type Http1Io<T> = TokioIo<HeadWriter<GuardedIo<T>>>;
 
-/// Returns the service that answers the requests of a connection.
+/// Returns the service that handles the requests of a connection.
 fn service_of<A: AppService>(
     peer: &Arc<Peer<A>>,
 ) -> impl Service<
@@ -343,18 +345,18 @@ fn service_of<A: AppService>(
     service_fn(move |request| service::serve(&peer, request))
 }
 
-/// The reason why hyper's part of a connection is not driven any further.
+/// The reason why hyper's part of a connection is no longer driven.
 enum Outcome {
-    /// The connection has ended, well or badly.
+    /// The connection has ended, with or without an error.
     Ended(hyper::Result<()>),
-    /// The connection was told to close.
+    /// The connection received a command to close.
     Told,
-    /// The connection is idle and was told to park.
+    /// The connection is idle and received a command to park.
     Idle,
 }
 
-/// Runs a connection until it ends or is told to close. With `parks`, which is
-/// for HTTP/1, it also returns when the connection is told to park.
+/// Runs a connection until it ends or receives a command to close. With
+/// `parks`, which is for HTTP/1, also returns on a command to park.
 async fn drive<C: Future<Output = hyper::Result<()>>>(
     record: &ConnectionRecord,
     mut connection: Pin<&mut C>,
@@ -366,14 +368,15 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
     std::future::poll_fn(|cx| {
         let mut complete_before = None;
         loop {
-            // First the connection, so that a request that has come is served.
+            // The connection is polled first, because a request that has
+            // arrived must be served.
             if let Poll::Ready(outcome) = connection.as_mut().poll(cx) {
                 return Poll::Ready(Outcome::Ended(outcome));
             }
             match record.command(cx) {
                 Command::Close => return Poll::Ready(Outcome::Told),
-                // Each of the two once, and then the connection again: at a shutdown
-                // some bodies end.
+                // Handle each of the two once, then poll the connection again:
+                // some bodies end at a shutdown.
                 command @ (Command::Finish | Command::Shutdown) if command > told => {
                     told = command;
                     shut_down(connection.as_mut());
@@ -404,29 +407,29 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
     .await
 }
 
-/// The wait for a client of HTTP/2 after GOAWAY.
+/// The wait for an HTTP/2 client after GOAWAY.
 ///
 /// hyper sends GOAWAY and a ping, and ends the connection when the ping is
-/// answered and the streams are done (RFC 9113, section 6.8). Without this wait a
-/// client that does not answer would keep the connection open.
+/// answered and the streams are done (RFC 9113, section 6.8). Without this
+/// wait, a client that does not answer would keep the connection open.
 struct GoAwayWait {
     sleep: Pin<Box<Sleep>>,
 }
 
 impl GoAwayWait {
-    /// Starts the wait, after GOAWAY was sent.
+    /// Starts the wait after GOAWAY is sent.
     fn new(record: &ConnectionRecord) -> Self {
-        // Earlier bytes are no answer to GOAWAY.
+        // Earlier bytes do not answer GOAWAY.
         record.http2.forget_bytes();
         Self { sleep: Box::pin(sleep(GO_AWAY_TIME)) }
     }
 
-    /// Is ready when the connection has to be closed, because the client has not
-    /// answered in time and no request runs.
+    /// Completes when the connection must close, because the client has not
+    /// answered in time and no request is running.
     ///
-    /// At a shutdown all bytes of the client count as its answer, because the last
-    /// bytes of a response may still be on their way. A connection that ends for
-    /// another one has been idle for long, so that no bytes count.
+    /// At a shutdown, all bytes from the client count as an answer, because the
+    /// last bytes of a response may still be in transit. A connection that ends
+    /// to make room has been idle for long, so no bytes count.
     fn poll(
         &mut self,
         record: &ConnectionRecord,
@@ -444,7 +447,7 @@ impl GoAwayWait {
     }
 }
 
-/// Returns the protocol, by the first bytes of the client.
+/// Detects the protocol from the client's first bytes.
 async fn sniff(io: &mut Option<Rewind<TrackedStream>>) -> io::Result<Protocol> {
     let Some(io) = io else { return Ok(Protocol::Http1) };
     let (protocol, begin) = io.get_mut().sniff().await?;
@@ -452,8 +455,8 @@ async fn sniff(io: &mut Option<Rewind<TrackedStream>>) -> io::Result<Protocol> {
     Ok(protocol)
 }
 
-/// Runs a future until the connection is told `least` or more; returns `None`
-/// then.
+/// Runs a future until the connection receives the command `least` or a higher
+/// one, and then returns `None`.
 pub(crate) async fn until_told<F: Future>(
     record: &ConnectionRecord,
     least: Command,
@@ -468,7 +471,7 @@ pub(crate) async fn until_told<F: Future>(
     .await
 }
 
-/// The address of a client in the log.
+/// A client address, formatted for logs.
 pub(crate) struct ClientName(pub(crate) Option<SocketAddr>);
 
 impl fmt::Display for ClientName {
@@ -480,29 +483,29 @@ impl fmt::Display for ClientName {
     }
 }
 
-/// The size that the buffers of a connection may have at least: 64 KiB.
+/// The minimum limit for the buffers of a connection: 64 KiB.
 const MIN_BUFFER: usize = 65_536;
 
-/// The time that a client of HTTP/2 has to answer GOAWAY: 1 s.
+/// The time for an HTTP/2 client to answer GOAWAY: 1 s.
 const GO_AWAY_TIME: Duration = Duration::from_secs(1);
 
-/// The time after which a silent client of HTTP/2 gets a ping.
+/// The time after which a silent HTTP/2 client gets a ping.
 const HTTP2_PING_INTERVAL: Duration = Duration::from_secs(30);
 
-/// The time that the client has for its answer.
+/// The time for the client to answer the ping.
 const HTTP2_PING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The bytes of request bodies that a client may send before the application
-/// reads them, all its requests together: 1 MiB.
+/// The number of request body bytes that a client may send before the
+/// application reads them, for all its requests together: 1 MiB.
 const HTTP2_WINDOW: u32 = 1_048_576;
 
-/// The bytes of a response that hyper takes before the socket does: 128 KiB.
+/// The number of response bytes that hyper buffers for the socket: 128 KiB.
 const HTTP2_SEND_BUFFER: usize = 131_072;
 
-/// The number of streams that a client may have reset before they were accepted;
-/// more end the connection (CVE-2023-44487, "rapid reset").
+/// The maximum number of streams that a client may reset before they are
+/// accepted. More end the connection (CVE-2023-44487, "rapid reset").
 const MAX_RESET_STREAMS: usize = 20;
 
-/// The number of streams that may be reset because of the client's mistakes;
-/// more end the connection (CVE-2025-8671, "made you reset").
+/// The maximum number of streams reset because of the client's errors. More end
+/// the connection (CVE-2025-8671, "made you reset").
 const MAX_LOCAL_RESET_STREAMS: usize = 256;

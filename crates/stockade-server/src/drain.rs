@@ -1,13 +1,16 @@
-//! Draining: reading the rest of a body that the application does not want.
+//! Draining: reads the rest of a request body that the application does not
+//! want.
 //!
-//! hyper stops reading when a body is dropped, answers, and closes the socket.
-//! The system then resets the connection because bytes are left. A client that
-//! sends before it reads would see a broken pipe instead of its 413. So a task of
-//! its own reads the body, up to a bound, while hyper answers.
+//! When a body is dropped, hyper stops reading, sends the response and closes
+//! the socket. The system then resets the connection because of the unread
+//! bytes. A client that sends before it reads would get a broken pipe instead
+//! of its 413. A separate task therefore reads the body, up to a limit, while
+//! hyper sends the response.
 //!
-//! On HTTP/2 hyper resets the stream behind the answer, and clients that are still
-//! sending take that for a failure: curl 7.88 loses the answer. So there the bytes
-//! are read that a client may have sent ahead.
+//! On HTTP/2, hyper resets the stream after the response. Clients that are
+//! still sending treat this as a failure: curl 7.88 loses the response. On
+//! HTTP/2, the task therefore reads the bytes that a client may have sent
+//! ahead.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -21,10 +24,10 @@ use crate::request_body::Unread;
 
 /// Reads and discards the rest of a body, up to a number of bytes.
 ///
-/// The connection counts as busy meanwhile. At the bound the body is dropped, and
-/// hyper closes the connection of HTTP/1, or resets the stream of HTTP/2.
+/// The connection counts as busy meanwhile. At the limit the body is dropped,
+/// and hyper closes the HTTP/1 connection or resets the HTTP/2 stream.
 pub(crate) fn start(mut unread: Unread, most: usize) {
-    // As a rule a small body has come with its head, and needs no task.
+    // A small body has usually arrived with its head and needs no task.
     let mut left = most;
     let mut cx = Context::from_waker(Waker::noop());
     if poll(&mut unread.incoming, &mut left, &mut cx).is_ready() {
@@ -34,13 +37,13 @@ pub(crate) fn start(mut unread: Unread, most: usize) {
     unread.set_awaited(true);
     runtime.spawn(async move {
         let rest = std::future::poll_fn(|cx| poll(&mut unread.incoming, &mut left, cx));
-        // A timeout ends like the bound: the body is dropped.
+        // A timeout has the same effect as the limit: the body is dropped.
         let _ = timeout(MAX_TIME, rest).await;
         drop(unread);
     });
 }
 
-/// Is ready at the end of the body, at an error, and when nothing is `left`.
+/// Completes at the end of the body, on an error, or when `left` reaches 0.
 fn poll(incoming: &mut Incoming, left: &mut usize, cx: &mut Context<'_>) -> Poll<()> {
     while *left > 0 {
         match Pin::new(&mut *incoming).poll_frame(cx) {
@@ -58,7 +61,7 @@ fn poll(incoming: &mut Incoming, left: &mut usize, cx: &mut Context<'_>) -> Poll
 /// 8 MiB.
 pub(crate) const MAX_BYTES: usize = 8_388_608;
 
-/// 1 MiB, which is the window of a connection of HTTP/2.
+/// 1 MiB, the window of an HTTP/2 connection.
 pub(crate) const MAX_BYTES_HTTP2: usize = 1_048_576;
 
 const MAX_TIME: Duration = Duration::from_secs(5);

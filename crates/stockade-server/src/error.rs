@@ -1,4 +1,4 @@
-//! [`ServeError`]: the reason why a server could not listen.
+//! [`ServeError`]: the reason why a server could not start.
 
 use std::net::SocketAddr;
 #[cfg(unix)]
@@ -7,33 +7,33 @@ use std::path::PathBuf;
 use std::{error, fmt, io};
 use stockade_errors::{BoxError, ConfigError};
 
-/// The reason why a server could not listen.
+/// The reason why a server could not start.
 ///
-/// An error of a connection never becomes one of these: a server that listens
-/// goes on until it is shut down. `Debug` writes the same text as `Display`,
-/// because a `main` that returns the error prints it by `Debug`.
+/// Connection errors never become a `ServeError`: a running server continues
+/// until it is shut down. `Debug` writes the same text as `Display`, because a
+/// `main` that returns the error prints it with `Debug`.
 #[non_exhaustive]
 pub enum ServeError {
     /// The routes or the options have configuration errors.
     Config {
-        /// All of them.
+        /// All of the configuration errors.
         source: ConfigError,
     },
-    /// A value of `Router::state_at_start` could not be opened.
+    /// A function of `Router::state_at_start` failed.
     Start {
         /// The error of its function.
         source: BoxError,
     },
-    /// The address could not be read or looked up.
+    /// The address could not be parsed or resolved.
     Address {
-        /// The address as it was given.
+        /// The address as passed to the server.
         address: String,
-        /// The error of the look-up.
+        /// The resolution error.
         source: io::Error,
     },
-    /// The address could not be bound, mostly because another process has it.
+    /// The address could not be bound, usually because another process uses it.
     Bind {
-        /// The address, after the look-up.
+        /// The resolved address.
         address: SocketAddr,
         /// The error of the system.
         source: io::Error,
@@ -46,18 +46,18 @@ pub enum ServeError {
         /// The error of the system.
         source: io::Error,
     },
-    /// The sockets that the process was started with could not be used.
+    /// The inherited sockets could not be used.
     #[cfg(unix)]
     Inherited {
         /// The reason.
         source: io::Error,
     },
-    /// A listener that was given could not be used.
+    /// An existing listener could not be used.
     Listener {
         /// The reason.
         source: io::Error,
     },
-    /// The handlers for the signals could not be installed.
+    /// The signal handlers could not be installed.
     Signals {
         /// The error of the system.
         source: io::Error,

@@ -1,8 +1,8 @@
-//! [`forward_write`]: `AsyncWrite` for wrappers that only change how a connection
-//! is read.
+//! [`forward_write`]: implements `AsyncWrite` for wrappers that only change how
+//! a connection is read.
 
-/// Implements `AsyncWrite` for a wrapper `W<T>` by its field `io: T`. The calling
-/// file imports the names.
+/// Implements `AsyncWrite` for a wrapper `W<T>` through its field `io: T`. The
+/// calling file imports the names.
 macro_rules! forward_write {
     ($wrapper:ident) => {
         impl<T: AsyncWrite + Unpin> AsyncWrite for $wrapper<T> {

@@ -1,21 +1,21 @@
-//! The framing of a request: only one reading of where its body ends.
+//! The framing of a request: the end of its body must be unambiguous.
 //!
-//! Two servers that read the end differently let a client smuggle a request past
-//! the first one. hyper ignores a length beside `chunked` and closes the
-//! connection afterwards, as RFC 9112 says. This refuses other codings that a
-//! proxy in front might read differently.
+//! If two servers disagree on the end, a client can smuggle a request past the
+//! first one. hyper ignores a length next to `chunked` and closes the
+//! connection afterwards, as RFC 9112 requires. This module rejects other
+//! codings that a proxy in front might read differently.
 //!
 //! Source: RFC 9112, sections 6.1 and 6.3.
 
 use http::{HeaderMap, header};
 
-/// Checks that a transfer coding is `chunked` alone.
+/// Checks that a transfer coding is exactly `chunked`.
 pub(crate) fn check(headers: &HeaderMap) -> Result<(), &'static str> {
     let mut codings = headers.get_all(header::TRANSFER_ENCODING).iter();
     match (codings.next(), codings.next()) {
         (None, _) => Ok(()),
         (Some(coding), None) if coding.as_bytes().eq_ignore_ascii_case(b"chunked") => Ok(()),
-        // RFC 9112 suggests 501, by which any client could fill the log of errors.
+        // RFC 9112 suggests 501, but any client could then flood the error log.
         _ => Err("Unsupported Transfer-Encoding"),
     }
 }

@@ -1,4 +1,4 @@
-//! [`GuardedIo`]: a connection of HTTP/1 whose bytes a [`Guard`] checks.
+//! [`GuardedIo`]: an HTTP/1 connection with a [`Guard`] that checks its bytes.
 
 use std::io;
 use std::pin::Pin;
@@ -12,13 +12,13 @@ use crate::connection_record::ConnectionRecord;
 use crate::forward::forward_write;
 use crate::guard::Guard;
 
-/// The connection that hyper reads, from the beginning of a request on. In the
-/// place of bytes that the [`Guard`] refuses, hyper reads [`INVALID`] and then
-/// the end.
+/// The connection that hyper reads, starting at the beginning of a request.
+/// Instead of bytes that the [`Guard`] rejects, hyper reads [`INVALID`] and
+/// then the end.
 ///
-/// So the refusal keeps its place in the order of requests: earlier requests are
-/// answered, and the 400 comes from hyper, or from the handler that reads the
-/// body.
+/// The rejection thus keeps its position in the order of requests: earlier
+/// requests get their responses, and the 400 comes from hyper, or from the
+/// handler that reads the body.
 #[derive(Debug)]
 pub(crate) struct GuardedIo<T> {
     io: T,
@@ -29,33 +29,36 @@ pub(crate) struct GuardedIo<T> {
 
 #[derive(Debug)]
 struct Refused {
-    /// The bytes that were read, from the first refused one on.
+    /// The bytes read, starting with the first rejected one.
     bytes: Bytes,
-    /// The number of bytes of [`INVALID`] that hyper has read in their place.
+    /// The number of bytes of [`INVALID`] that hyper has read instead.
     given: usize,
 }
 
 impl<T> GuardedIo<T> {
-    /// Wraps a connection. The guard continues after the bytes that it has read before.
+    /// Wraps a connection. The guard continues after the bytes that it has
+    /// already read.
     pub(crate) fn new(io: T, guard: Guard, record: Arc<ConnectionRecord>) -> Self {
         Self { io, guard, record, refused: None }
     }
 
-    /// Returns the connection and its guard, which has read all bytes that came from it.
+    /// Returns the connection and its guard, which has read all bytes from the
+    /// connection.
     pub(crate) fn into_io_and_guard(self) -> (T, Guard) {
         (self.io, self.guard)
     }
 
-    /// Returns the connection, and the bytes that came from it and were not used.
-    /// `read` is the part of them that hyper has read.
+    /// Returns the connection and the unused bytes read from it. `read`
+    /// contains the bytes that hyper has read.
     pub(crate) fn into_parts(self, read: Bytes) -> (T, Bytes) {
         let Some(refused) = self.refused else { return (self.io, read) };
-        // The bytes were refused as a request; now they belong to another protocol.
+        // The bytes were rejected as a request, but now belong to another
+        // protocol.
         let good = &read[..read.len().saturating_sub(refused.given)];
         (self.io, [good, &refused.bytes].concat().into())
     }
 
-    /// Refuses the bytes from `from` on, and keeps them.
+    /// Rejects the bytes from `from` on, and stores them.
     #[cold]
     fn refuse(&mut self, buf: &mut ReadBuf<'_>, from: usize) {
         self.record.http1.exchanges.pin();
@@ -105,8 +108,8 @@ impl<T: AsyncRead + Unpin> AsyncRead for GuardedIo<T> {
 
 forward_write!(GuardedIo);
 
-/// Bytes that hyper refuses wherever the [`Guard`] does: in a head a CR without
-/// LF, in a chunked body a CR where no chunk or line may end. hyper parses an
-/// incomplete head again only after an empty line, so that there is one at the
-/// end.
+/// Bytes that hyper rejects wherever the [`Guard`] does: in a head, a CR
+/// without LF; in a chunked body, a CR at a position that cannot end a chunk or
+/// line. It ends with an empty line, because hyper parses an incomplete head
+/// again only after one.
 const INVALID: &[u8] = b"\r\0\r\n\r\n";

@@ -1,5 +1,5 @@
-//! [`Handshake`]: a connection of an own [`Listener`](crate::Listener), whose
-//! handshake runs within its first read.
+//! [`Handshake`]: a connection of a custom [`Listener`](crate::Listener) that
+//! performs its handshake in the first read.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -9,15 +9,15 @@ use std::{fmt, mem};
 use stockade_core::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A connection that begins with a handshake of its own, such as that of another
-/// library for TLS: the [`Io`](crate::Listener::Io) of a
+/// A connection that begins with a custom handshake, such as another TLS
+/// library's. Use it as the [`Io`](crate::Listener::Io) of a
 /// [`Listener`](crate::Listener).
 ///
-/// The handshake runs within the first read. So a slow one keeps no other client
-/// waiting, and it has to end within
-/// [`header_read_timeout`](crate::ServerOptions::header_read_timeout), which is that
-/// of the first head as well. One that fails ends the connection, with a line in the
-/// log at debug level.
+/// The handshake runs in the first read. A slow handshake therefore delays no
+/// other client. It must finish within
+/// [`header_read_timeout`](crate::ServerOptions::header_read_timeout), which
+/// includes the first head. A failure ends the connection and is logged at
+/// debug level.
 ///
 /// ```
 /// use std::io;
@@ -67,19 +67,19 @@ enum State<Io> {
 }
 
 impl<Io> Handshake<Io> {
-    /// Makes a connection of the future that does the handshake and returns the
-    /// stream behind it.
+    /// Creates a connection from the future that performs the handshake and
+    /// returns the resulting stream.
     pub fn new(handshake: impl Future<Output = io::Result<Io>> + Send + 'static) -> Self {
         Self { state: State::Running(Box::pin(handshake)) }
     }
 }
 
 impl<Io: Unpin> Handshake<Io> {
-    /// Returns the stream behind the handshake, when that is done.
+    /// Returns the stream once the handshake is done.
     fn poll_stream(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Pin<&mut Io>>> {
         if let State::Running(handshake) = &mut self.state {
             let outcome = ready!(handshake.as_mut().poll(cx));
-            // The future is not polled again, whatever the outcome.
+            // The future is never polled again, whatever the outcome.
             self.state = State::Failed;
             match outcome {
                 Ok(stream) => self.state = State::Done(stream),
@@ -138,7 +138,8 @@ impl<Io: AsyncWrite + Unpin> AsyncWrite for Handshake<Io> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Before the handshake nothing was written, and it does not begin by this.
+        // Nothing was written before the handshake, and a flush does not start
+        // it.
         match &mut self.state {
             State::Done(stream) => Pin::new(stream).poll_flush(cx),
             State::Running(_) | State::Failed => Poll::Ready(Ok(())),
@@ -148,7 +149,7 @@ impl<Io: AsyncWrite + Unpin> AsyncWrite for Handshake<Io> {
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.state {
             State::Done(stream) => Pin::new(stream).poll_shutdown(cx),
-            // A handshake that is not done ends with its future.
+            // An unfinished handshake ends when its future is dropped.
             State::Running(_) | State::Failed => {
                 drop(mem::replace(&mut self.state, State::Failed));
                 Poll::Ready(Ok(()))

@@ -1,11 +1,11 @@
-//! The check of the other parts of a head, which are not the framing and the
-//! host: the target, `Content-Type` and `Expect`.
+//! Checks of the head other than framing and host: the target, `Content-Type`
+//! and `Expect`.
 
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Uri, Version, header};
 
-/// The headers of a request that matter before its route is known, and that most
-/// requests do not have.
+/// Headers that matter before the route is known, and that most requests do not
+/// have.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EarlyHeaders {
     pub(crate) has_connection: bool,
@@ -29,15 +29,15 @@ impl EarlyHeaders {
     }
 }
 
-/// To compare the names of so many headers costs less than two hashes.
+/// Comparing up to this many header names costs less than two hashes.
 const FEW: usize = 8;
 
-/// Fails with the status and the message for the client.
+/// Checks the head; the error is the status and the message for the client.
 pub(crate) fn check(head: &Parts, early: EarlyHeaders) -> Result<(), (u16, &'static str)> {
     if !is_target(&head.uri) {
         return Err((400, "Malformed request target"));
     }
-    // If each header is there once, so is `Content-Type`.
+    // Without duplicate headers, `Content-Type` is not duplicated either.
     let twice = head.headers.keys_len() < head.headers.len();
     if twice && more_than_one_type(&head.headers) {
         return Err((400, "More than one Content-Type header"));
@@ -48,8 +48,8 @@ pub(crate) fn check(head: &Parts, early: EarlyHeaders) -> Result<(), (u16, &'sta
     Ok(())
 }
 
-/// Returns true if the target is ASCII and its scheme, if there is one, is that of
-/// HTTP.
+/// Returns true if the target is ASCII and its scheme, if any, is `http` or
+/// `https`.
 ///
 /// Source: RFC 9112, section 3.2; RFC 9110, section 4.2.
 fn is_target(target: &Uri) -> bool {
@@ -57,20 +57,20 @@ fn is_target(target: &Uri) -> bool {
         && target.scheme_str().is_none_or(|scheme| matches!(scheme, "http" | "https"))
 }
 
-/// Returns true if there are two lines of `Content-Type`, of which some programs
-/// use the first and others the last.
+/// Returns true if there are two `Content-Type` lines. Some programs use the
+/// first and others the last.
 #[cold]
 fn more_than_one_type(headers: &HeaderMap) -> bool {
     headers.get_all(header::CONTENT_TYPE).iter().nth(1).is_some()
 }
 
-/// Returns true if `Expect` has another item than `100-continue`.
+/// Returns true if `Expect` has an item other than `100-continue`.
 ///
 /// Source: RFC 9110, section 10.1.1.
 #[cold]
 fn expects_what_is_unknown(head: &Parts) -> bool {
     let is_known = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"100-continue");
-    // HTTP/1.0 has no such header.
+    // HTTP/1.0 does not define this header.
     head.version >= Version::HTTP_11 && !head.headers.get_all(header::EXPECT).iter().all(is_known)
 }
 
@@ -78,7 +78,7 @@ fn expects_what_is_unknown(head: &Parts) -> bool {
 mod tests {
     use super::*;
 
-    /// `headers` as `name: value`, separated by `|`.
+    /// Checks `headers`, written as `name: value` and separated by `|`.
     #[track_caller]
     fn check_of(version: Version, target: &str, headers: &str, expected: Result<(), u16>) {
         let mut request = http::Request::get(target).version(version);

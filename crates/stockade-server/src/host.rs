@@ -1,7 +1,7 @@
 //! The check of `Host`: exactly one, well-formed.
 //!
-//! A request that two programs read as one for two different sites poisons caches
-//! and forges links of password mails.
+//! If two programs attribute a request to different sites, an attacker can
+//! poison caches and forge the links in password emails.
 //!
 //! Source: RFC 9112, section 3.2; RFC 9113, section 8.3.1; RFC 3986, section
 //! 3.2.2.
@@ -13,16 +13,17 @@ use http::{HeaderMap, Version, header};
 
 /// Checks the host of a request; the error is the message for the client.
 ///
-/// HTTP/1.0 needs no host. On HTTP/2 `:authority` counts, and a `Host` beside it
-/// must be equal. On HTTP/1.1 the authority of the target, if there is one, and
-/// `Host` must be equal, too: RFC 9112 prefers the target, but not every program
-/// on the way does.
+/// HTTP/1.0 does not require a host. On HTTP/2, `:authority` counts, and an
+/// additional `Host` must be equal. On HTTP/1.1, the authority of the target,
+/// if any, must also equal `Host`: RFC 9112 prefers the target, but not every
+/// intermediary does.
 pub(crate) fn check(head: &Parts) -> Result<(), &'static str> {
     if head.version < Version::HTTP_11 {
         return Ok(());
     }
     let host = match head.headers.iter().next() {
-        // The usual case: `Host` is the first header, and no header is there twice.
+        // The usual case: `Host` is the first header, and no header is
+        // duplicated.
         Some((name, host)) if *name == header::HOST && is_each_once(&head.headers) => Some(host),
         _ => {
             let mut hosts = head.headers.get_all(header::HOST).iter();
@@ -57,9 +58,10 @@ fn is_each_once(headers: &HeaderMap) -> bool {
     headers.keys_len() == headers.len()
 }
 
-/// Returns true for `uri-host [ ":" port ]` with a host that is not empty.
+/// Returns true for `uri-host [ ":" port ]` with a non-empty host.
 fn is_valid(host: &[u8]) -> bool {
-    // From the end, because a colon may also stand in an address in brackets.
+    // Search from the end, because an address in brackets may also contain
+    // colons.
     let (host, port) = match host.iter().rposition(|byte| !byte.is_ascii_digit()) {
         Some(colon) if host[colon] == b':' => (&host[..colon], &host[colon + 1..]),
         _ => (host, &[][..]),
@@ -67,9 +69,9 @@ fn is_valid(host: &[u8]) -> bool {
     is_port(port) && (is_plain_name(host) || is_name(host) || is_ipv6_in_brackets(host))
 }
 
-/// Fast check: accepts names without escapes, never an invalid one.
-/// It goes on behind a wrong byte, so that it takes 4 instructions for each, and a
-/// fifth of what the whole check would.
+/// Fast check: accepts names without escapes, and never an invalid one. It does
+/// not stop at an invalid byte; this takes 4 instructions per byte, a fifth of
+/// the full check.
 fn is_plain_name(host: &[u8]) -> bool {
     host.iter().fold(!host.is_empty(), |is_name, byte| is_name & IN_NAME[usize::from(*byte)])
 }
@@ -81,8 +83,8 @@ fn is_ipv6_in_brackets(host: &[u8]) -> bool {
     std::str::from_utf8(address).is_ok_and(|address| address.parse::<Ipv6Addr>().is_ok())
 }
 
-/// Returns true for a `reg-name` of at least one character, which IPv4 addresses
-/// are, too.
+/// Returns true for a `reg-name` of at least one character. IPv4 addresses are
+/// also such names.
 fn is_name(mut name: &[u8]) -> bool {
     if name.is_empty() {
         return false;
@@ -101,14 +103,14 @@ fn is_name(mut name: &[u8]) -> bool {
     true
 }
 
-/// Returns true for digits that are at most 65,535, or for none: the grammar allows a
-/// colon without a port.
+/// Returns true for a number up to 65,535, or for no digits: the grammar allows
+/// a colon without a port.
 fn is_port(digits: &[u8]) -> bool {
     let add = |port: u16, digit: &u8| port.checked_mul(10)?.checked_add(u16::from(digit - b'0'));
     digits.iter().try_fold(0, add).is_some()
 }
 
-/// A table that is true for the bytes of `unreserved` and `sub-delims`.
+/// True for the bytes of `unreserved` and `sub-delims`.
 const IN_NAME: [bool; 256] = {
     let bytes = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=";
     let mut table = [false; 256];
@@ -144,7 +146,7 @@ mod tests {
             (":80", false),
             (" example.com", false),
             ("a b", false),
-            ("a,b", true), // sub-delims may stand in a name, so this is one odd name
+            ("a,b", true), // sub-delims may appear in a name, so this is one odd name
             ("example.com:http", false),
             ("example.com:65536", false),
             ("example.com:-1", false),
@@ -171,7 +173,8 @@ mod tests {
         }
     }
 
-    /// `hosts` separated by blanks; `target` as the `http` crate reads it.
+    /// Checks `hosts`, separated by spaces, and a `target` parsed by the `http`
+    /// crate.
     #[track_caller]
     fn check_head(version: Version, target: &str, hosts: &str, expected: Result<(), &str>) {
         let mut request = http::Request::get(target).version(version);
@@ -189,7 +192,7 @@ mod tests {
         check_head(http10, "/", "a b", Ok(()));
         check_head(http11, "/", "a.example", Ok(()));
         check_head(http11, "http://a.example:80/", "A.example:80", Ok(()));
-        check_head(http11, "a.example:443", "b.example", Ok(())); // CONNECT, which is refused
+        check_head(http11, "a.example:443", "b.example", Ok(())); // CONNECT, which is rejected
         let differ = Err("Host and the request target differ");
         check_head(http11, "http://b.example/", "a.example", differ);
         check_head(http11, "http://a.example:80/", "a.example", differ);

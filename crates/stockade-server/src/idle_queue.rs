@@ -1,29 +1,30 @@
-//! [`IdleQueue`]: connections in the order in which they became idle.
+//! [`IdleQueue`]: idle connections, longest idle first.
 
 use std::time::Duration;
 
 use stockade_errors::__internal::sort_by;
 use tokio::time::Instant;
 
-/// The ids of idle connections, the one that has been idle longest first.
+/// The ids of idle connections, ordered by the start of their idle period.
 ///
-/// A connection does not report that it becomes idle or busy, so that a request
-/// costs nothing here. The queue is filled by a look at all connections. An entry
-/// that has changed since is skipped when its turn comes. One look serves as many
-/// calls as it found idle connections.
+/// A connection does not report when it becomes idle or busy, so a request
+/// costs nothing here. A scan of all connections fills the queue. Entries that
+/// have changed since are skipped on their turn. One scan serves as many calls
+/// as it found idle connections.
 #[derive(Debug, Default)]
 pub(crate) struct IdleQueue {
-    /// The time from which on each is idle, and its id; the longest is the last.
+    /// The time since which each connection is idle, and its id. The longest
+    /// idle connection is last.
     waiting: Vec<(u64, u64)>,
-    /// The time before which the connections are not looked at again.
+    /// The earliest time of the next scan.
     next_look: Option<Instant>,
 }
 
 impl IdleQueue {
-    /// Takes the connection that has been idle longest, if there is one.
+    /// Removes and returns the connection that has been idle longest, if any.
     ///
-    /// `all` are the ids of the connections. `idle_since` returns the time from
-    /// which on one is idle, if it may be ended.
+    /// `all` yields the ids of the connections. `idle_since` returns the time
+    /// since which a connection is idle, if it may be ended.
     pub(crate) fn pop(
         &mut self,
         now: Instant,
@@ -50,15 +51,15 @@ impl IdleQueue {
                 return Some(id);
             }
         }
-        // The memory for thousands of entries is not kept.
+        // Frees the memory of thousands of entries.
         self.waiting = Vec::new();
         None
     }
 }
 
-/// The pause before the next look, for each connection of the last one. It is
-/// ten times the cost of the look, so that a server full of busy connections
-/// spends at most a tenth of one core on looks.
+/// The pause before the next scan, per connection in the last scan. It is ten
+/// times the cost of the scan: a server full of busy connections spends at most
+/// a tenth of one core on scans.
 const LOOK_COST: Duration = Duration::from_micros(1);
 
 #[cfg(test)]
@@ -68,7 +69,7 @@ mod tests {
 
     use super::*;
 
-    /// Pops from connections that are idle since the given times, by id; 0 is busy.
+    /// Pops from a map of connection ids to idle times; 0 means busy.
     fn pop(queue: &mut IdleQueue, now: Instant, connections: &BTreeMap<u64, u64>) -> Option<u64> {
         let idle_since = |id| connections.get(&id).copied().filter(|since| *since > 0);
         queue.pop(now, connections.keys().copied(), idle_since)
@@ -80,7 +81,7 @@ mod tests {
         let mut queue = IdleQueue::default();
         let mut connections = BTreeMap::from([(1, 30), (2, 0), (3, 10), (4, 20), (5, 10)]);
         assert_eq!(pop(&mut queue, now, &connections), Some(3));
-        // That one has ended, another one was closed, 4 is busy, 1 was used and is
+        // Meanwhile 3 has ended and 5 was closed. 4 is busy. 1 was used and is
         // idle again, and 2 has become idle.
         connections.remove(&3);
         connections.remove(&5);
@@ -116,7 +117,7 @@ mod tests {
         let looks = Cell::new(0);
         let mut now = Instant::now();
         let mut queue = IdleQueue::default();
-        // A new connection each millisecond for a second.
+        // A new connection every millisecond for a second.
         for _ in 0..1_000 {
             let all = (0..10_000).inspect(|_| looks.set(looks.get() + 1));
             assert_eq!(queue.pop(now, all, |_| None), None);

@@ -1,4 +1,4 @@
-//! [`InheritedSockets`]: listeners that the process was started with.
+//! [`InheritedSockets`]: listeners passed to the process at its start.
 
 use std::collections::VecDeque;
 use std::env;
@@ -10,13 +10,13 @@ use socket2::SockRef;
 use crate::listener::Bound;
 use crate::{LocalAddr, ServeError, tcp, unix};
 
-/// Listeners that the process was started with, by systemd's protocol for socket
-/// activation: `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES`.
+/// Listeners passed to the process at its start by systemd's protocol for
+/// socket activation: `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES`.
 ///
-/// The process that starts this one keeps the sockets open. So no connection is
-/// refused while the program restarts, a port below 1,024 needs no rights of the
-/// program, and the first connection may start it. A systemd unit `app.socket` beside
-/// `app.service` does it, and so does `systemfd` while a program is developed.
+/// The parent process keeps the sockets open. No connection is refused while
+/// the program restarts, the program can use a port below 1,024 without
+/// privileges, and the first connection may start it. Use a systemd unit
+/// `app.socket` next to `app.service`, or `systemfd` during development.
 ///
 /// ```no_run
 /// use stockade::Router;
@@ -38,13 +38,13 @@ use crate::{LocalAddr, ServeError, tcp, unix};
 #[derive(Debug, Default)]
 pub struct InheritedSockets {
     sockets: VecDeque<Inherited>,
-    /// The name by which they were taken out of all that were passed.
+    /// The name that selected them from all passed sockets.
     taken_by: Option<String>,
 }
 
 #[derive(Debug)]
 struct Inherited {
-    /// `None` where the environment has no names.
+    /// `None` if the environment contains no names.
     name: Option<String>,
     kind: Kind,
 }
@@ -56,18 +56,18 @@ enum Kind {
 }
 
 impl InheritedSockets {
-    /// Takes over the sockets that the environment names; none if they are for
-    /// another process, or if there are none.
+    /// Takes over the sockets listed in the environment. The result is empty if
+    /// there are none, or if they are for another process.
     ///
-    /// They can be taken once: `LISTEN_FDS` and `LISTEN_PID` are removed from the
-    /// environment, so that programs that this one starts do not take them for
-    /// theirs. Call it early, before threads run that may read the environment by
-    /// other means than the standard library.
+    /// This works only once: it removes `LISTEN_FDS` and `LISTEN_PID` from the
+    /// environment, because child processes could otherwise take the sockets
+    /// for theirs. Call it early, before other threads run that may read the
+    /// environment without the standard library.
     ///
     /// # Errors
-    /// Fails when one of them is no listening socket of TCP or Unix, when
-    /// `LISTEN_FDNAMES` has another number of names, and when `LISTEN_FDS` or
-    /// `LISTEN_PID` is no number.
+    /// Fails if a socket is not a listening TCP or Unix socket, if
+    /// `LISTEN_FDNAMES` has a different number of names, or if `LISTEN_FDS` or
+    /// `LISTEN_PID` is not a number.
     pub fn from_env() -> Result<Self, ServeError> {
         let names = env::var("LISTEN_FDNAMES").ok();
         let taken = check_numbers().and_then(|()| take(ListenFd::from_env(), names.as_deref()));
@@ -86,10 +86,12 @@ impl InheritedSockets {
         self.sockets.is_empty()
     }
 
-    /// Takes those with a name out, for a server of their own; it may be none.
+    /// Takes out the sockets with this name, for a separate server. There may
+    /// be none.
     ///
-    /// The name is `FileDescriptorName` of the `.socket` unit, as a rule the unit's
-    /// own name, such as `app.socket`. A socket without a name is `unknown`.
+    /// The name is `FileDescriptorName` of the `.socket` unit, by default the
+    /// unit's name, such as `app.socket`. A socket without a name is called
+    /// `unknown`.
     #[must_use]
     pub fn take(&mut self, name: &str) -> Self {
         let has_name = |it: &Inherited| it.name.as_deref().unwrap_or(UNNAMED) == name;
@@ -123,8 +125,8 @@ impl InheritedSockets {
     }
 }
 
-/// Fails for numbers in the environment that cannot be read: no sockets are
-/// another thing than a mistake.
+/// Fails for invalid numbers in the environment, which must not be mistaken for
+/// the absence of sockets.
 fn check_numbers() -> io::Result<()> {
     let value = |name| env::var_os(name).map(|value| value.to_string_lossy().into_owned());
     let wrong = |name, value, what| {
@@ -132,7 +134,7 @@ fn check_numbers() -> io::Result<()> {
         Err(io::Error::new(ErrorKind::InvalidInput, text))
     };
     let Some(count) = value("LISTEN_FDS") else { return Ok(()) };
-    // Without a process they are for whoever finds them.
+    // Without a process id, the sockets are for any process.
     let pid = value("LISTEN_PID").filter(|pid| !pid.is_empty());
     match pid.map(|pid| pid.parse::<u32>().map_err(|_| pid)) {
         Some(Err(pid)) => return wrong("LISTEN_PID", pid, "process id"),
@@ -159,7 +161,7 @@ fn take(mut fds: ListenFd, names: Option<&str>) -> io::Result<InheritedSockets> 
     for (index, name) in names.into_iter().enumerate() {
         let kind = match fds.take_tcp_listener(index) {
             Ok(Some(listener)) => Kind::Tcp(listener),
-            // No TCP, or taken by other code before.
+            // Not TCP, or already taken by other code.
             _ => match fds.take_unix_listener(index)? {
                 Some(listener) => Kind::Unix(listener),
                 None => continue,
@@ -181,8 +183,7 @@ fn take(mut fds: ListenFd, names: Option<&str>) -> io::Result<InheritedSockets> 
     Ok(InheritedSockets { sockets, taken_by: None })
 }
 
-/// Returns true if clients can connect. Where the system does not tell, they are
-/// taken to.
+/// Returns true if clients can connect, or if the system does not report it.
 fn listens(kind: &Kind) -> io::Result<bool> {
     let socket = match kind {
         Kind::Tcp(listener) => SockRef::from(listener),
@@ -194,5 +195,5 @@ fn listens(kind: &Kind) -> io::Result<bool> {
     Ok(socket.local_addr().is_ok())
 }
 
-/// The name by which a socket without one is taken.
+/// The name of a socket without a name.
 const UNNAMED: &str = "unknown";

@@ -1,7 +1,7 @@
-//! The HTTP server of stockade, on hyper and tokio: sockets, connections,
-//! timeouts, TLS, shutdown.
+//! The HTTP server of stockade, built on hyper and tokio: sockets, connections,
+//! timeouts, TLS and shutdown.
 //!
-//! [`CreateServer`] makes a [`Server`] out of a router:
+//! [`CreateServer`] turns a router into a [`Server`]:
 //!
 //! ```no_run
 //! use stockade::Router;
@@ -15,34 +15,34 @@
 //! # }
 //! ```
 //!
-//! HTTP/1.1 and HTTP/2 are served on the same port; HTTP/2 by prior knowledge,
-//! or by ALPN with the feature `tls`. Connections run on the tokio runtime of
-//! the caller.
+//! HTTP/1.1 and HTTP/2 share the same port. HTTP/2 is selected by prior
+//! knowledge, or by ALPN with the feature `tls`. Connections run on the
+//! caller's tokio runtime.
 //!
-//! # What a client may not do
+//! # Protection against clients
 //!
-//! | Client | Ends with | Option |
+//! | Client | Outcome | Option |
 //! |---|---|---|
 //! | sends the head of a request too slowly, or nothing at all | the connection closes | [`header_read_timeout`] |
 //! | sends the body too slowly | 408, the connection closes | [`body_read_timeout`], [`min_read_rate`] |
-//! | does not read its answer, or too slowly | the connection is reset; on HTTP/2 the stream, if only this one is not read | [`write_stall_timeout`], [`min_write_rate`] |
-//! | keeps an idle connection open | the connection closes | [`idle_timeout`] |
+//! | does not read its response, or reads too slowly | the connection is reset; on HTTP/2 the stream, if only this one is not read | [`write_stall_timeout`], [`min_write_rate`] |
+//! | leaves an idle connection open | the connection closes | [`idle_timeout`] |
 //! | sends too many or too long headers | 431 | [`max_headers`], [`max_header_bytes`] |
-//! | opens too many connections | its own longest idle one closes, else the new one | [`max_connections_per_client`] |
-//! | is one of too many | the longest idle connection closes; else the slowest unfinished one of the client that has the most, if that is more than its share; else the new one waits | [`max_connections`] |
-//! | asks too often, while connections are scarce | the 429 closes the connection | – |
-//! | sends no `Host`, two, a malformed one, or another one than the target has | 400 | – |
-//! | asks for a target that is not ASCII, or of another scheme than `http` and `https` | 400 | – |
-//! | sends two lines of `Content-Type` | 400 | – |
-//! | expects anything but `100-continue` | 417 | – |
-//! | frames a body by a transfer coding other than `chunked` | 400, the connection closes | – |
-//! | gives a length beside a transfer coding, or one that is no plain number | 400, the connection closes | – |
-//! | breaks the grammar of a chunked body | 400, the connection closes | – |
-//! | ends a line of a head with LF alone, sends more than one empty line before it, or a fragment in the target | 400, the connection closes | – |
+//! | opens too many connections | its longest idle connection closes, or else the new one | [`max_connections_per_client`] |
+//! | connects while the server is full | the longest idle connection closes; or else the slowest unfinished one of the client with the most, if above its share; or else the new one waits | [`max_connections`] |
+//! | exceeds a rate limit while connections are scarce | the 429 closes the connection | – |
+//! | sends a missing, duplicate or malformed `Host`, or one that differs from the target | 400 | – |
+//! | sends a target with non-ASCII bytes, or with a scheme other than `http` and `https` | 400 | – |
+//! | sends two `Content-Type` lines | 400 | – |
+//! | sends an `Expect` other than `100-continue` | 417 | – |
+//! | uses a transfer coding other than `chunked` | 400, the connection closes | – |
+//! | sends a length in addition to a transfer coding, or a length that is not a plain number | 400, the connection closes | – |
+//! | sends a malformed chunked body | 400, the connection closes | – |
+//! | ends a head line with a bare LF, sends more than one empty line before the head, or a fragment in the target | 400, the connection closes | – |
 //! | sends `Content_Length` or `Transfer_Encoding` | 400, the connection closes | – |
-//! | comes through a load balancer that does not send its address (PROXY protocol) | the connection closes | [`proxy_protocol`] |
-//! | closes its sending side before it has the answer | the connection closes | [`half_close`] |
-//! | vanishes without a word while a request runs | the connection closes after about 2 minutes: TCP keep-alive after 60 s, then 6 times every 10 s, where the system lets us choose | – |
+//! | connects through a load balancer that does not send its address (PROXY protocol) | the connection closes | [`proxy_protocol`] |
+//! | closes its sending side before it receives the response | the connection closes | [`half_close`] |
+//! | vanishes silently during a request | the connection closes after about 2 minutes: TCP keep-alive after 60 s, then 6 probes at 10 s intervals, if the system supports these settings | – |
 //!
 //! [`header_read_timeout`]: ServerOptions::header_read_timeout
 //! [`body_read_timeout`]: ServerOptions::body_read_timeout
@@ -57,35 +57,36 @@
 //! [`max_connections_per_client`]: ServerOptions::max_connections_per_client
 //! [`proxy_protocol`]: ServerOptions::proxy_protocol
 //!
-//! # Where things are
+//! # Module overview
 //!
 //! - `server`: [`Server`], [`BoundServer`], [`ServerHandle`]; `options`,
 //!   `address`, `error`, `signals`, `tls`: their arguments and errors.
-//! - `application`: the side that answers, an `App` or a tower service.
-//! - `listener`: [`Listener`], and the open listeners of a server; `tcp`, `unix`,
-//!   `inherited`: how they are opened; `handshake`: [`Handshake`].
-//! - `accept`: from the listeners to connections, and the shutdown;
-//!   `clients`: the connections of each client; `idle_queue`: the idle ones,
-//!   which make room for new ones; `unfinished_queue`: the unfinished ones of
-//!   clients with many, which do so if none is idle.
+//! - `application`: the request handling side, an `App` or a tower service.
+//! - `listener`: [`Listener`], and the open listeners of a server; `tcp`,
+//!   `unix`, `inherited`: opening them; `handshake`: [`Handshake`].
+//! - `accept`: from listeners to connections, and the shutdown; `clients`: the
+//!   connections per client; `idle_queue`: idle connections, which close to
+//!   make room for new ones; `unfinished_queue`: unfinished connections of
+//!   clients with many, which close if none is idle.
 //! - `connection`: one connection, awake and parked; `tracked_stream`: its
-//!   `socket`; `rewind`: bytes of the socket that are read again.
+//!   `socket`; `rewind`: bytes to be read again.
 //! - `proxy_protocol`: the client's address, which a load balancer sends first.
-//! - `connection_record`: the state of one connection; `registry`: all open ones; `sweep`:
-//!   one coarse task that ends stalled connections and parks idle ones, instead of a timer
-//!   for each request.
-//! - `fast_path`: everything that depends on how hyper works inside: parking, and headers
-//!   as text.
-//! - `time_budget`: the time for which a client is waited for, in both
-//!   directions; `write_stall`: a client that does not take its response;
-//!   `streams`: the same for one request on HTTP/2.
-//! - `guard`, `guarded_io`: refuse malformed requests that hyper would accept.
+//! - `connection_record`: the state of one connection; `registry`: all open
+//!   ones; `sweep`: one coarse task that ends stalled connections and parks
+//!   idle ones, instead of a timer per request.
+//! - `fast_path`: everything that depends on hyper internals: parking, and
+//!   headers as text.
+//! - `time_budget`: the time that the server waits for a client, in both
+//!   directions; `write_stall`: a client that does not read its response;
+//!   `streams`: the same for one HTTP/2 request.
+//! - `guard`, `guarded_io`: reject malformed requests that hyper would accept.
 //! - `forward`: writing through `rewind` and `guarded_io`.
-//! - `service`: one request. Hot. `head`, `host`, `framing`: its checks before
-//!   the application sees it.
-//! - `request_body`, `drain`: the body of the request, in time and to its end;
-//!   `response_body`: the body of the response.
-//! - `upgraded`: connections that leave HTTP, such as WebSockets.
+//! - `service`: one request. Hot. `head`, `host`, `framing`: checks that run
+//!   before the application.
+//! - `request_body`, `drain`: the request body, its time limit and its end;
+//!   `response_body`: the response body.
+//! - `upgraded`: connections that switch to another protocol, such as
+//!   WebSockets.
 //!
 //! Spec: Router construction and members › createServer.
 
@@ -148,7 +149,7 @@ pub use options::ServerOptions;
 pub use server::{BoundServer, CreateServer, Server, ServerHandle};
 #[cfg(feature = "tls")]
 pub use tls::TlsConfig;
-/// The version of rustls that [`TlsConfig::from_rustls`] takes.
+/// The rustls version that [`TlsConfig::from_rustls`] accepts.
 #[cfg(feature = "tls")]
 pub use tokio_rustls::rustls;
 #[cfg(unix)]

@@ -1,5 +1,5 @@
-//! [`Listener`]: an acceptor of connections of any kind; [`Bound`]: one of a
-//! server, of TCP and Unix too.
+//! [`Listener`]: accepts connections of any kind. [`Bound`]: an open listener
+//! of a server, including TCP and Unix.
 
 use std::net::SocketAddr;
 use std::{fmt, io};
@@ -15,20 +15,19 @@ use crate::socket::Socket;
 #[cfg(unix)]
 use crate::unix::SocketFile;
 
-/// An acceptor of connections of any kind: a pipe, a virtual socket, a port
-/// behind a protocol of its own.
+/// A source of connections of any kind: a pipe, a virtual socket, or a port
+/// with a custom protocol below HTTP.
 ///
-/// A server that listens on one keeps all its rules: the limits of heads, bodies
-/// and connections, the time that slow clients have, `Host` and framing, TLS,
-/// WebSockets and the shutdown. Three things come from the system's own sockets
-/// alone, so that such a connection does without:
+/// All rules of the server also apply to a custom listener: the limits for
+/// heads, bodies, connections and slow clients, `Host` and framing, TLS,
+/// WebSockets and the shutdown. Three features require a system socket:
 ///
-/// - The options of TCP (`tcp_nodelay`, `tcp_notsent_lowat`, `tcp_send_buffer`,
-///   keep-alive). Set them on the socket inside, if there is one.
-/// - A client that leaves is noticed by reading, which costs a buffer for each
-///   request.
-/// - Of a client that reads slowly the server sees only what
-///   [`poll_write`](AsyncWrite::poll_write) reports.
+/// - The TCP options (`tcp_nodelay`, `tcp_notsent_lowat`, `tcp_send_buffer`,
+///   keep-alive). Set them on the inner socket, if there is one.
+/// - Detecting a disconnected client without reading. The server reads instead,
+///   which costs one buffer per request.
+/// - Detecting slow readers. The server sees only the results of
+///   [`poll_write`](AsyncWrite::poll_write).
 ///
 /// ```
 /// use std::io;
@@ -75,22 +74,24 @@ pub trait Listener: Send + 'static {
     /// A connection.
     type Io: AsyncRead + AsyncWrite + Send + Unpin + 'static;
 
-    /// Waits for the next connection, and returns it with the client's address, if
-    /// it has one; without one see [`LocalPeer`](stockade_core::LocalPeer).
+    /// Waits for the next connection. Returns it with the client's address, if
+    /// it has one; otherwise see [`LocalPeer`](stockade_core::LocalPeer).
     ///
-    /// Only one connection is accepted at a time. So a handshake of its own does
-    /// not belong here, but into the first reads of the connection, where the
-    /// server's time for a head bounds it: [`Handshake`](crate::Handshake) does that.
-    /// The future is dropped when the server stops listening.
+    /// Only one connection is accepted at a time. Do not run a handshake here,
+    /// but in the first reads of the connection, which the server's time limit
+    /// for a head covers: use [`Handshake`](crate::Handshake). The future is
+    /// dropped when the server stops listening.
     ///
     /// # Errors
-    /// Fails when a connection cannot be accepted. The server logs the error and
-    /// calls this again: at once if the error is about one client (`ConnectionReset`,
-    /// `ConnectionAborted`, `ConnectionRefused`, `Interrupted`), else after a while.
+    /// Fails if a connection cannot be accepted. The server logs the error and
+    /// calls this again: immediately if the error concerns one client
+    /// (`ConnectionReset`, `ConnectionAborted`, `ConnectionRefused`,
+    /// `Interrupted`), otherwise after a pause.
     fn accept(&mut self)
     -> impl Future<Output = io::Result<(Self::Io, Option<SocketAddr>)>> + Send;
 
-    /// Returns the address, for the log and for [`BoundServer`](crate::BoundServer).
+    /// Returns the address for the log and for
+    /// [`BoundServer`](crate::BoundServer).
     fn local_addr(&self) -> LocalAddr;
 }
 
@@ -108,7 +109,7 @@ impl<L: Listener> AnyListener for L {
     }
 }
 
-/// An open listener of a server. Dropping it closes it.
+/// An open listener of a server. It closes on drop.
 #[expect(unnameable_types, reason = "only a sealed trait names it")]
 pub struct Bound {
     source: Source,
@@ -173,7 +174,8 @@ impl Bound {
 #[cfg(unix)]
 impl Drop for Bound {
     fn drop(&mut self) {
-        // The file first: a process that takes the path from here on keeps it.
+        // The file is removed first: a process that binds the path from here on
+        // keeps its file.
         if let Source::Unix(_, file) = &mut self.source {
             drop(file.take());
         }

@@ -14,13 +14,14 @@ use crate::time_budget::StallPolicy;
 
 /// The options of a server: its limits and its protocols.
 ///
-/// They can be read from a configuration file. A key is in camel case, such as
-/// `maxConnections`, or in snake case, such as `max_connections`; an unknown key is an error. A
-/// duration is a number of milliseconds under its name with `Ms`, such as `idleTimeoutMs`.
+/// They can be read from a configuration file. Keys are in camel case, such as
+/// `maxConnections`, or in snake case, such as `max_connections`; an unknown
+/// key is an error. Durations are in milliseconds, with `Ms` appended to the
+/// name, such as `idleTimeoutMs`.
 ///
-/// The timeouts of connections are coarse: a connection that has stalled is
-/// closed at most two seconds after its timeout, never before it. A duration
-/// above one year counts as one year.
+/// Connection timeouts are coarse: a stalled connection closes at most two
+/// seconds after its timeout, and never before. Durations above one year count
+/// as one year.
 ///
 /// ```
 /// use std::time::Duration;
@@ -146,7 +147,7 @@ const fn fast_path_by_default() -> bool {
     true
 }
 
-/// The tests of this crate run on the plain path if this variable is set.
+/// Selects the plain path in the tests of this crate if this variable is set.
 #[cfg(test)]
 pub(crate) fn fast_path_by_default() -> bool {
     std::env::var_os("STOCKADE_PLAIN_PATH").is_none()
@@ -160,215 +161,230 @@ impl ServerOptions {
     }
 
     setters! {
-        /// Sets the time that a client may take for the head of a request: from
-        /// its first byte, and on a new connection from its opening, TLS
-        /// included. Then the connection is closed. Default: 10 s.
+        /// Sets how long a client may take to send the head of a request. The
+        /// time starts at the first byte; on a new connection it starts when
+        /// the connection opens, and includes TLS. The connection then closes.
+        /// Default: 10 s.
         header_read_timeout: Duration;
 
-        /// Sets the time that a connection may stay open without a request.
-        /// Default: 60 s.
+        /// Sets how long a connection may stay open without a request. Default:
+        /// 60 s.
         idle_timeout: Duration;
 
-        /// Sets the time that the server waits for the body of a request, in
-        /// all. Then:
-        /// 408. Default: 30 s.
+        /// Sets the total time that the server waits for the body of a request.
+        /// After that it sends 408. Default: 30 s.
         ///
-        /// Only the time in which it waits counts, and bytes that come give time back,
-        /// at [`min_read_rate`](Self::min_read_rate). So a slow upload lives as long
-        /// as it moves at that rate, a drip does not, and no pause may be longer
-        /// than this; the first one not longer than 10 s.
+        /// Only waiting time counts. Received bytes give time back, at
+        /// [`min_read_rate`](Self::min_read_rate). A slow upload therefore
+        /// survives as long as it sustains that rate. No pause may exceed this
+        /// timeout; the first pause may not exceed 10 s.
         ///
-        /// A wait begins when the application asks for bytes that are not there,
-        /// and ends when it takes the next ones. An application that asks and then
-        /// turns to something else is charged for that time too; one that has not
-        /// asked is not.
+        /// A wait begins when the application requests bytes that have not
+        /// arrived, and ends when the application receives the next bytes. Time
+        /// that the application spends elsewhere after requesting bytes also
+        /// counts. Time before the first request for bytes does not.
         body_read_timeout: Duration;
 
-        /// Sets the bytes of a request's body that buy a client one second of
-        /// [`body_read_timeout`](Self::body_read_timeout). 0: each byte gives all of
-        /// it back. Default: 500.
+        /// Sets the number of received bytes that give a client one second of
+        /// [`body_read_timeout`](Self::body_read_timeout) back. With 0, each
+        /// byte restores the full timeout. Default: 500.
         min_read_rate: u32;
 
-        /// Sets the longest time in which a client may leave an answer unread. Then
-        /// the answer ends: on HTTP/1 with its connection, on HTTP/2 alone, if the
-        /// client has no room for this one. Default: 75 s.
+        /// Sets the longest time that a client may leave a response unread.
+        /// After that the response ends: on HTTP/1 with its connection; on
+        /// HTTP/2 only this response, if only this stream has no room. Default:
+        /// 75 s.
         ///
-        /// Only the time counts in which there are bytes that the client does not
-        /// take, so that a stream that says something once a minute lives for ever;
-        /// and bytes that it takes give time back, at
+        /// Time counts only while there are bytes that the client does not
+        /// accept. A stream that sends an event once a minute can therefore run
+        /// forever. Accepted bytes give time back, at
         /// [`min_write_rate`](Self::min_write_rate).
         ///
-        /// A client that reads slowly may look for a minute like one that does not,
-        /// because its system takes much at once. So this is long; but while more
-        /// than one of 256 [`max_connections`](Self::max_connections), and more than
-        /// 16, take nothing, those have 12 s. Where
-        /// [clients are counted](Self::max_connections_per_client), that goes for
-        /// the clients with the most of them, until the others have room.
+        /// A slow reader may appear stalled for a minute, because its system
+        /// accepts many bytes at once; hence the long default. If more than 16
+        /// connections, and more than one in 256 of
+        /// [`max_connections`](Self::max_connections), accept nothing, they get
+        /// only 12 s. If [clients are
+        /// counted](Self::max_connections_per_client), this applies to the
+        /// clients with the most stalled connections, until the others have
+        /// room.
         write_stall_timeout: Duration;
 
-        /// Sets the bytes of an answer that, taken by a client, buy it one second of
-        /// [`write_stall_timeout`](Self::write_stall_timeout). 0: each byte gives
-        /// all of it back. Default: 500.
+        /// Sets the number of response bytes that give a client one second of
+        /// [`write_stall_timeout`](Self::write_stall_timeout) back when it
+        /// accepts them. With 0, each byte restores the full timeout. Default:
+        /// 500.
         min_write_rate: u32;
 
-        /// Sets the time that running requests may go on after a shutdown has
+        /// Sets how long running requests may continue after a shutdown has
         /// begun. Default: 10 s.
         shutdown_timeout: Duration;
 
-        /// Sets the time that the server goes on as before when a shutdown
-        /// begins, while the
-        /// [`Readiness`](stockade_stages::health::Readiness) of the
-        /// application says no: the time in which those who distribute requests
-        /// learn to send them elsewhere. Then
-        /// [`shutdown_timeout`](Self::shutdown_timeout) begins. Default: 0.
+        /// Sets how long the server continues as before when a shutdown begins,
+        /// while the application's
+        /// [`Readiness`](stockade_stages::health::Readiness) is already false.
+        /// Load balancers use this time to redirect requests.
+        /// [`shutdown_timeout`](Self::shutdown_timeout) begins afterwards.
+        /// Default: 0.
         shutdown_delay: Duration;
 
-        /// Prints the address and the documents page to stderr when
-        /// [`listen`](crate::CreateServer::listen) starts and the program has no logger. With
-        /// a logger, they are logged at the level info instead. Default: true.
+        /// Prints the address and the documentation page to stderr when
+        /// [`listen`](crate::CreateServer::listen) starts and the program has
+        /// no logger. With a logger, they are logged at info level instead.
+        /// Default: true.
         announce: bool;
 
-        /// Sets the number of connections that are served at a time. Default: 10,000.
+        /// Sets the maximum number of concurrent connections. Default: 10,000.
         ///
-        /// For a further one the connection that has been idle longest is told to
-        /// finish. If none is idle, the client with the most unfinished requests loses
-        /// the slowest one, if it has more than its share: the connections divided by
-        /// the clients. A request is unfinished while the server waits for the rest of
-        /// its head or body, or for the client to read. This needs a limit
-        /// [for each client](Self::max_connections_per_client). Otherwise the new
-        /// connection waits until one closes, and so do those behind it in the queue of
-        /// the system (see [`backlog`](Self::backlog)). The same rules apply when the
-        /// system has no file for it.
+        /// For each additional connection, the server closes the connection
+        /// that has been idle longest. If none is idle, the client with the
+        /// most unfinished requests loses its slowest one, if it has more than
+        /// its share: the connections divided by the clients. A request is
+        /// unfinished while the server waits for the rest of its head or body,
+        /// or for the client to read. This requires a limit [for each
+        /// client](Self::max_connections_per_client). Otherwise the new
+        /// connection waits until another closes, and later connections wait in
+        /// the system's queue (see [`backlog`](Self::backlog)). The same rules
+        /// apply when the system runs out of file descriptors.
         max_connections: u32;
 
-        /// Sets the largest number of header lines of a request; more are
-        /// answered with
-        /// 431. On HTTP/1 another value than the default costs an allocation for
-        /// each request. Default: 100.
+        /// Sets the maximum number of header lines in a request. Requests with
+        /// more get a 431. On HTTP/1, a value other than the default costs one
+        /// allocation per request. Default: 100.
         max_headers: usize;
 
-        /// Sets the largest size of the head of a request, in bytes; a longer
-        /// one is answered with 431. Default: 16 KiB (16,384).
+        /// Sets the maximum size of the head of a request, in bytes. A longer
+        /// head gets a 431. Default: 16 KiB (16,384).
         max_header_bytes: u32;
 
-        /// Answers a client of HTTP/1 that has closed its sending side behind its
-        /// request (a half-closed connection, as of `nc -N`), if true. Default:
-        /// false: such a client counts as gone, and its handler ends.
+        /// Responds to HTTP/1 clients that have closed their sending side after
+        /// the request (a half-closed connection, as with `nc -N`), if true.
+        /// Default: false: such a client counts as disconnected, and its
+        /// handler ends.
         ///
-        /// A client that has left altogether looks the same until something is
-        /// written to it. So with this option a handler goes on after its client
-        /// has left, to its end or its timeout. No effect on HTTP/2, whose clients
-        /// close streams and keep the connection.
+        /// A client that has disconnected completely looks identical until the
+        /// server writes to it. With this option, a handler therefore continues
+        /// to its end or its timeout after its client has disconnected. No
+        /// effect on HTTP/2, because its clients close streams rather than the
+        /// connection.
         half_close: bool;
 
-        /// Sets whether the server uses optimizations that depend on how hyper works
-        /// inside. Default: true.
+        /// Sets whether the server uses optimizations that depend on hyper
+        /// internals. Default: true.
         ///
-        /// They make small responses cheaper and free the buffers of idle connections.
-        /// Set it to false to rule them out, for example while you look for a fault, or
-        /// with a version of hyper that was not tested with this server. Responses stay
-        /// the same, except for the order of their headers.
-        /// [`park_after`](Self::park_after) has no effect then.
+        /// They make small responses cheaper and free the buffers of idle
+        /// connections. Set it to false to rule them out, for example during
+        /// debugging, or with a hyper version that was not tested with this
+        /// server. Responses are identical except for the order of their
+        /// headers. [`park_after`](Self::park_after) then has no effect.
         hyper_fast_path: bool;
 
-        /// Speaks HTTP/2 with clients that begin with it, if true. Default:
+        /// Accepts HTTP/2 from clients that begin with it, if true. Default:
         /// true.
         http2: bool;
 
-        /// Sets the largest number of requests that run at a time on one HTTP/2
+        /// Sets the maximum number of concurrent requests on one HTTP/2
         /// connection. Default: 200.
         http2_max_streams: u32;
 
-        /// Sends small packets at once (`TCP_NODELAY`), if true. Default: true.
+        /// Sends small packets immediately (`TCP_NODELAY`), if true. Default:
+        /// true.
         tcp_nodelay: bool;
 
-        /// Sets the number of connections that the system may keep waiting
-        /// until they are accepted; the system may have a lower limit. Default:
-        /// 4,096.
+        /// Sets the number of connections that may wait in the system's queue
+        /// before they are accepted. The system may impose a lower limit.
+        /// Default: 4,096.
         backlog: u32;
 
-        /// Lets other listeners have the same address of TCP (`SO_REUSEPORT`), if
-        /// true: those of other processes of the same user, and other servers of
-        /// this process, such as one for each thread with a runtime of its own. Each
-        /// sets it; the system spreads new connections over them. Default: false.
-        /// An error when the address is bound on systems without it, such as Windows.
+        /// Allows other listeners on the same TCP address (`SO_REUSEPORT`), if
+        /// true: listeners of the same user's other processes, and of other
+        /// servers in this process, such as one per thread, each with a
+        /// separate runtime. Every listener must set it. The system distributes
+        /// new connections between them. Binding fails on systems without
+        /// support, such as Windows. Default: false.
         ///
-        /// All limits count for each server. A second process that starts by mistake
-        /// is no error any more, but takes half of the connections. When one of them
-        /// ends, connections that wait in its queue are refused;
-        /// [`InheritedSockets`](crate::InheritedSockets) lose none.
+        /// All limits apply per server. A second process that starts by
+        /// accident no longer causes an error, but receives half of the
+        /// connections. When a process ends, connections waiting in its queue
+        /// are refused; [`InheritedSockets`](crate::InheritedSockets) avoid
+        /// this loss.
         reuse_port: bool;
 
-        /// Sets the number of listeners for each address of TCP that the server
-        /// binds, each with an acceptor in a task of its own (`SO_REUSEPORT` where
-        /// there are several). They share all limits. Default: 1, which accepts tens
-        /// of thousands of connections a second; more help only where even more come
-        /// that are short.
+        /// Sets the number of listeners per TCP address that the server binds,
+        /// each with an acceptor in a separate task (`SO_REUSEPORT` if there
+        /// are several). They share all limits. Default: 1, which accepts tens
+        /// of thousands of connections per second. Increase it only for more
+        /// connections than that, if they are short.
         acceptors: u32;
 
-        /// Sets the options that override those of the router. Default: none.
+        /// Sets the options that override the router's options. Default: none.
         call: HostOptions;
     }
 
-    /// Sets the time after which an idle connection of HTTP/1 is parked: it gives back its
-    /// buffers, and takes them again for its next request, which costs some microseconds.
-    /// `false` is never. Default: 2 s.
+    /// Sets the time after which an idle HTTP/1 connection is parked: it frees
+    /// its buffers, and allocates them again for its next request, which costs
+    /// some microseconds. `false` disables parking. Default: 2 s.
     ///
-    /// The server parks idle connections sooner while many new connections arrive. The option
-    /// has no effect if it is not below [`idle_timeout`](Self::idle_timeout).
+    /// The server parks idle connections sooner while many new connections
+    /// arrive. The option has no effect unless it is below
+    /// [`idle_timeout`](Self::idle_timeout).
     #[must_use]
     pub fn park_after(mut self, idle: impl IntoSetting<Duration>) -> Self {
         self.park_after = park_after(idle.into_setting());
         self
     }
 
-    /// Sets the number of connections of one client: an address, or a network of
-    /// 64 bits in IPv6. Default: a tenth of
-    /// [`max_connections`](Self::max_connections) and at least 100 (1,000 of
+    /// Sets the maximum number of connections per client: an IPv4 address, or a
+    /// 64-bit IPv6 network. Default: a tenth of
+    /// [`max_connections`](Self::max_connections), at least 100 (1,000 of
     /// 10,000).
     ///
-    /// Above the limit, the server closes the client's connection that has been idle longest.
-    /// If none is idle, it closes the new connection.
+    /// Above the limit, the server closes the client's connection that has been
+    /// idle longest. If none is idle, it closes the new connection.
     ///
-    /// Connections without an address, such as those of Unix sockets, have no such
-    /// limit. A proxy in front of the server is one client, unless it is trusted
-    /// (`trust_proxy` of the router or of [`call`](Self::call)): so without a
-    /// number here there is no such limit if a proxy is trusted. `false` is no limit, and
-    /// `true` is the default. Connections of a load
-    /// balancer in [`proxy_protocol`](Self::proxy_protocol) count for its clients.
+    /// Connections without an address, such as connections on Unix sockets, are
+    /// not limited. A proxy in front of the server counts as one client, unless
+    /// it is trusted (`trust_proxy` of the router or of [`call`](Self::call)).
+    /// If a proxy is trusted, the default is no limit. `false` disables the
+    /// limit, and `true` selects the default. Connections through a load
+    /// balancer with [`proxy_protocol`](Self::proxy_protocol) count for its
+    /// clients.
     #[must_use]
     pub fn max_connections_per_client(mut self, connections: impl IntoSetting<u32>) -> Self {
         self.max_connections_per_client = per_client(connections.into_setting());
         self
     }
 
-    /// Sets the number of bytes of a response that the system takes before it can send them
-    /// (`TCP_NOTSENT_LOWAT`, on Linux and Android; no effect elsewhere). `false` leaves it to
-    /// the system, as a rule without a limit. Default: 512 KiB (524,288).
+    /// Sets the number of response bytes that the system buffers before it can
+    /// send them (`TCP_NOTSENT_LOWAT`, on Linux and Android; no effect
+    /// elsewhere). `false` uses the system's setting, which is usually
+    /// unlimited. Default: 512 KiB (524,288).
     ///
-    /// Without it, each client that does not read would hold some 4 MiB of the memory that all
-    /// sockets of the machine share. Far less than the default costs speed at a distance.
+    /// Without a limit, each client that does not read would occupy about 4 MiB
+    /// of the memory that all sockets of the machine share. A value far below
+    /// the default reduces speed over long distances.
     #[must_use]
     pub fn tcp_notsent_lowat(mut self, bytes: impl IntoSetting<u32>) -> Self {
         self.tcp_notsent_lowat = chosen(bytes.into_setting(), Some(TCP_NOTSENT_LOWAT));
         self
     }
 
-    /// Sets the size of the system's buffer for bytes that are sent on a connection and not
-    /// acknowledged (`SO_SNDBUF`), in bytes; Linux takes it twice, up to its own maximum.
-    /// Default: `false`, and the system adapts it.
+    /// Sets the size of the system's buffer for bytes sent but not acknowledged
+    /// on a connection (`SO_SNDBUF`), in bytes. Linux doubles it, up to the
+    /// system's maximum. Default: `false`, and the system adapts it.
     ///
-    /// A number is fixed, and bounds the speed at a distance: 64 KiB make 1.3 MB a second if
-    /// both ways take 100 ms.
+    /// A fixed size limits the speed over long distances: 64 KiB allow 1.3 MB
+    /// per second with a round trip of 100 ms.
     #[must_use]
     pub fn tcp_send_buffer(mut self, bytes: impl IntoSetting<u32>) -> Self {
         self.tcp_send_buffer = chosen(bytes.into_setting(), None);
         self
     }
 
-    /// Sets the trusted proxies in front of this server: their number, `true` for one, a list
-    /// of their addresses and networks, or `false`. It overrides `trust_proxy` of the router
-    /// and of [`call`](Self::call). A malformed network is a configuration error.
+    /// Sets the trusted proxies: their number, `true` for one, a list of their
+    /// addresses and networks, or `false`. Overrides `trust_proxy` of the
+    /// router and of [`call`](Self::call). A malformed network is a
+    /// configuration error.
     ///
     /// ```
     /// use stockade::Router;
@@ -388,7 +404,7 @@ impl ServerOptions {
         self
     }
 
-    /// Returns the options that override those of the router.
+    /// Returns the options that override the router's options.
     pub(crate) fn of_host(&self) -> HostOptions {
         match &self.trust_proxy {
             Some(proxies) => self.call.clone().trust_proxy(proxies.clone()),
@@ -396,7 +412,8 @@ impl ServerOptions {
         }
     }
 
-    /// Returns the number of connections that one client may have; `None` is any.
+    /// Returns the maximum number of connections per client, or `None` for no
+    /// limit.
     pub(crate) fn client_limit(&self, trusts_proxy: bool) -> Option<usize> {
         let share = (self.max_connections / 10).max(MIN_PER_CLIENT);
         let default = (!trusts_proxy).then_some(share);
@@ -404,31 +421,36 @@ impl ServerOptions {
         limit.filter(|limit| *limit < self.max_connections).map(|limit| limit as usize)
     }
 
-    /// Names the load balancers that send the client's address by the PROXY protocol,
-    /// version 1 or 2, as a list of addresses and networks, or `false`. `unix:` means every
-    /// peer without an address, as on a Unix socket. Default: `false`.
+    /// Sets the load balancers that send the client's address by the PROXY
+    /// protocol, version 1 or 2: a list of addresses and networks, or `false`.
+    /// `unix:` means every peer without an address, as on a Unix socket.
+    /// Default: `false`.
     ///
-    /// Each connection of a named load balancer must begin with a header, before TLS.
-    /// Its client address becomes the peer of all requests: for
+    /// Each connection of a listed load balancer must begin with a header,
+    /// before TLS. Its client address becomes the peer of all requests: for
     /// [`PeerAddr`](stockade_core::PeerAddr), `ClientIp`, logs, rate limits and
-    /// [`max_connections_per_client`](Self::max_connections_per_client). `trust_proxy`
-    /// counts from this address on, so it is not needed for the load balancer.
+    /// [`max_connections_per_client`](Self::max_connections_per_client).
+    /// `trust_proxy` counts from this address on, so it is not needed for the
+    /// load balancer.
     ///
-    /// The server closes a connection of a named load balancer without a response if its
-    /// header is missing, malformed or longer than 536 bytes, or does not come within
-    /// [`header_read_timeout`](Self::header_read_timeout). The log has the reason: the
-    /// first malformed header of a server is a warning, and all others are at debug level.
+    /// The server closes a listed load balancer's connection without a response
+    /// if its header is missing, malformed or longer than 536 bytes, or does
+    /// not arrive within [`header_read_timeout`](Self::header_read_timeout).
+    /// The reason is logged: the first malformed header of a server at warn
+    /// level, all others at debug level.
     ///
-    /// A header of any other peer is a malformed request: the server never decides by
-    /// the first bytes of a connection, because clients could forge them. So other peers
-    /// can still connect without a header, for example probes of Kubernetes. Use a
-    /// firewall if only the load balancers may connect.
+    /// A header from any other peer is a malformed request. The server never
+    /// decides by the first bytes of a connection, because clients could forge
+    /// them. Other peers, for example Kubernetes probes, can therefore still
+    /// connect without a header. Use a firewall if only the load balancers may
+    /// connect.
     ///
-    /// The load balancer itself is the peer if the header has no TCP address: `LOCAL`,
-    /// which health checks of the load balancer send, `UNKNOWN`, `AF_UNSPEC` and
-    /// `AF_UNIX`. So do not name a load balancer in `trust_proxy` too: it would then
-    /// trust the `X-Forwarded-For` of clients if the load balancer does not know their
-    /// addresses. Further values of version 2 (TLVs) are skipped; a checksum is not verified.
+    /// The load balancer itself is the peer if the header does not contain a
+    /// TCP address: `LOCAL`, which the load balancer's health checks send,
+    /// `UNKNOWN`, `AF_UNSPEC` and `AF_UNIX`. Do not also list a load balancer
+    /// in `trust_proxy`: that would trust the `X-Forwarded-For` of clients
+    /// whenever the load balancer does not know their addresses. Additional
+    /// values of version 2 (TLVs) are skipped; a checksum is not verified.
     ///
     /// In a configuration file, the value is a list of networks, or `false`.
     ///
@@ -444,11 +466,12 @@ impl ServerOptions {
     /// ```
     ///
     /// # Errors
-    /// The server cannot be created if a text is neither an address, a network
-    /// (`<address>/<prefix length>`) nor `unix:`, and for `true`, which would trust every
-    /// client.
+    /// The server cannot be created if an item is not an address, a network
+    /// (`<address>/<prefix length>`) or `unix:`, or if the value is `true`,
+    /// which would trust every client.
     ///
-    /// Source: "The PROXY protocol, versions 1 & 2", HAProxy, `doc/proxy-protocol.txt`.
+    /// Source: "The PROXY protocol, versions 1 & 2", HAProxy,
+    /// `doc/proxy-protocol.txt`.
     #[must_use]
     #[doc(alias = "proxyProtocol")]
     #[doc(alias = "send-proxy")]
@@ -471,17 +494,17 @@ impl ServerOptions {
         self
     }
 
-    /// Returns the rule for a body that is waited for.
+    /// Returns the stall policy for request bodies.
     pub(crate) fn body_terms(&self) -> StallPolicy {
         StallPolicy { most: bounded(self.body_read_timeout), rate: self.min_read_rate }
     }
 
-    /// Returns the rule for an answer that is not read.
+    /// Returns the stall policy for unread responses.
     pub(crate) fn write_terms(&self) -> StallPolicy {
         StallPolicy { most: bounded(self.write_stall_timeout), rate: self.min_write_rate }
     }
 
-    /// Finds all mistakes in the options.
+    /// Returns all configuration errors in the options.
     pub(crate) fn issues(&self) -> Vec<ConfigIssue> {
         let zeros = [
             ("header_read_timeout", self.header_read_timeout.is_zero()),
@@ -525,7 +548,7 @@ fn millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Err
     u64::deserialize(deserializer).map(Duration::from_millis)
 }
 
-/// Returns the value of an option that may be off.
+/// Returns the value of an option that can be disabled.
 fn chosen<T>(setting: Setting<T>, default: Option<T>) -> Option<T> {
     match setting {
         Setting::Value(value) => Some(value),
@@ -538,12 +561,13 @@ fn park_after(setting: Setting<Duration>) -> Duration {
     chosen(setting, Some(PARK_AFTER)).unwrap_or(Duration::MAX)
 }
 
-/// `None` is the default, and a number that is not below `max_connections` is no limit.
+/// Returns the limit; `None` is the default. A number not below
+/// `max_connections` disables the limit.
 fn per_client(setting: Setting<u32>) -> Option<u32> {
     if setting.is_off() { Some(u32::MAX) } else { setting.into_value() }
 }
 
-/// A number or a switch in a file.
+/// A number or a switch in a configuration file.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a number, true or false")]
 enum Notation<T> {
@@ -576,9 +600,8 @@ fn send_buffer_in_file<'de, D: Deserializer<'de>>(source: D) -> Result<Option<u3
     Ok(chosen(in_file(source)?, None))
 }
 
-/// Returns a duration of the options as it is used: `Duration::MAX`, which
-/// people write for "never", must not overflow when it is added to the time of
-/// day.
+/// Limits a duration to one year. `Duration::MAX`, a common value for "never",
+/// would otherwise overflow when added to the current time.
 pub(crate) fn bounded(duration: Duration) -> Duration {
     duration.min(MAX_DURATION)
 }
@@ -591,26 +614,26 @@ const TCP_NOTSENT_LOWAT: u32 = 524_288;
 /// One year.
 const MAX_DURATION: Duration = Duration::from_secs(31_536_000);
 
-/// The default of hyper, which keeps this number of headers on the stack.
+/// The default of hyper, which stores up to this number of headers on the
+/// stack.
 pub(crate) const DEFAULT_MAX_HEADERS: usize = 100;
 
-/// The least that a client may have by default: a house of people behind one
-/// address.
+/// The smallest default per client, enough for a household behind one address.
 const MIN_PER_CLIENT: u32 = 100;
 
-/// A tokio semaphore on a 32-bit machine holds about 500 million.
+/// A tokio semaphore on a 32-bit machine is limited to about 500 million.
 const MAX_CONNECTIONS: u64 = 100_000_000;
 
-/// A `http::HeaderMap` refuses more than 32,768 entries.
+/// A `http::HeaderMap` rejects more than 32,768 entries.
 const MAX_HEADERS: u64 = 24_576;
 
 /// 1 MiB.
 const MAX_HEADER_BYTES: u64 = 1_048_576;
 
-/// More than processors that a machine has.
+/// More than the number of processors in any machine.
 const MAX_ACCEPTORS: u64 = 1_024;
 
-/// 1 MiB a second: who asks for more has mistaken the unit.
+/// 1 MiB per second. A larger value is probably in the wrong unit.
 const MAX_RATE: u64 = 1_048_576;
 
 #[cfg(test)]
@@ -687,7 +710,8 @@ mod tests {
 
     #[test]
     fn a_client_may_have_a_tenth_unless_a_proxy_is_in_front() {
-        // In all, of one client as given, a proxy is trusted; then the limit.
+        // Total, configured value per client, whether a proxy is trusted; then
+        // the expected limit.
         let cases = [
             (10_000, None, false, Some(1_000)),
             (10_000, None, true, None),
@@ -772,7 +796,7 @@ mod tests {
         assert_eq!(trusts(&ServerOptions::new().trust_proxy(1)), Ok(true));
         assert_eq!(trusts(&ServerOptions::new().trust_proxy(["10.0.0.0/8"])), Ok(true));
         assert_eq!(trusts(&ServerOptions::new().trust_proxy(vec!["::1".to_owned()])), Ok(true));
-        // It counts instead of the value in `call`.
+        // Overrides the value in `call`.
         let call = HostOptions::new().trust_proxy(1);
         let both = ServerOptions::new().trust_proxy(false).call(call.clone());
         assert_eq!(trusts(&both), Ok(false));

@@ -1,4 +1,4 @@
-//! [`Registry`]: the open connections of a server. The sweep looks at them, and
+//! [`Registry`]: the open connections of a server. The sweep checks them, and
 //! idle or unfinished ones make room for new ones.
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -31,34 +31,34 @@ pub(crate) struct Registry {
 struct OpenConnections {
     records: HashMap<u64, Arc<ConnectionRecord>>,
     next: u64,
-    /// Connections that may not be parked yet, in a ring: the first one is the one
-    /// that was looked at longest ago.
+    /// Connections that may not be parked yet, in a ring. The first one was
+    /// checked longest ago.
     unparked: VecDeque<u64>,
-    /// The idle connections, which may make room for new ones.
+    /// Idle connections, which may close to make room for new ones.
     idle: IdleQueue,
-    /// The unfinished connections of clients with many, which make room if none is
-    /// idle.
+    /// Unfinished connections of clients with many. They close to make room if
+    /// none is idle.
     unfinished: UnfinishedQueue,
-    /// The connections by client; `None` if a client may have any number.
+    /// The connections by client; `None` without a limit per client.
     clients: Option<Clients>,
     /// The connections that the last sweep found blocked.
     blocked: HashMap<u64, WriteStall>,
-    /// The end of a time in which connections end as soon as they are stuck,
-    /// because too many were.
+    /// The end of a period of strictness, during which stuck connections end
+    /// immediately because there were too many.
     strict_until: u64,
-    /// The clients for which that holds, those [above their
-    /// share](Clients::above_share); `None` if it holds for all.
+    /// The clients subject to this, which are [above their
+    /// share](Clients::above_share); `None` for all clients.
     strict_for: Option<HashSet<RateKey>>,
 }
 
-/// Returns the time from which on a connection is idle, if it may be told to
+/// Returns the time since which a connection is idle, if it may be told to
 /// finish.
 fn idle_since(records: &HashMap<u64, Arc<ConnectionRecord>>, id: u64) -> Option<u64> {
     let record = records.get(&id).filter(|record| !record.is_told_to_end())?;
     record.snapshot().idle_since()
 }
 
-/// Returns the time at which an unfinished connection began, if it may be ended.
+/// Returns the start time of an unfinished connection, if it may be ended.
 fn unfinished_since(records: &HashMap<u64, Arc<ConnectionRecord>>, id: u64) -> Option<u64> {
     let record = records.get(&id).filter(|record| !record.is_told_to_end())?;
     record.snapshot().unfinished_since()
@@ -72,7 +72,7 @@ fn tell_to_finish(records: &HashMap<u64, Arc<ConnectionRecord>>, id: u64) {
 }
 
 impl OpenConnections {
-    /// Decides about a connection of a client, as [`Registry::admit`] does.
+    /// Decides about a client's connection; see [`Registry::admit`].
     fn admit(&mut self, client: &RateKey, now: Instant) -> Admission {
         let Self { records, clients, .. } = self;
         let Some(clients) = clients else { return Admission::Free };
@@ -89,7 +89,7 @@ impl OpenConnections {
         clients.as_mut()?.enter(client, id, |id| records.contains_key(&id))
     }
 
-    /// Gives memory back after many connections have closed.
+    /// Frees memory after many connections have closed.
     fn shrink(&mut self) {
         let Self { records, unparked, .. } = self;
         if shrink_map(records) {
@@ -98,11 +98,11 @@ impl OpenConnections {
         }
     }
 
-    /// Parks idle connections before their time, when many have come.
+    /// Parks idle connections early while many new ones arrive.
     ///
-    /// Allocators give little of the freed memory back to the system. So it is not
-    /// enough that the sweep parks ten thousand connections after a while: their
-    /// memory must not be in use at the same time.
+    /// Allocators return little of the freed memory to the system. It is
+    /// therefore not enough for the sweep to park ten thousand connections
+    /// later: their memory must not be in use at the same time.
     fn park_early(&mut self) {
         for _ in 0..LOOKS_PER_NEWCOMER {
             if self.unparked.len() <= MAX_UNPARKED {
@@ -114,7 +114,8 @@ impl OpenConnections {
             if seen.http2 || seen.parked || seen.phase == Phase::Upgraded {
                 continue;
             }
-            // Not at the first look: the client may be about to send a request.
+            // Not on the first check: the client may be about to send a
+            // request.
             if record.has_rested() && seen.may_park() {
                 record.tell(Command::Park);
             } else {
@@ -123,8 +124,8 @@ impl OpenConnections {
         }
     }
 
-    /// Returns the connections that end as soon as they are stuck; `None` if these
-    /// are all.
+    /// Returns the connections that end as soon as they are stuck; `None` means
+    /// all.
     fn strict_ids(&self) -> Option<HashSet<u64>> {
         let (clients, strict_for) = (self.clients.as_ref()?, self.strict_for.as_ref()?);
         Some(strict_for.iter().flat_map(|key| clients.ids(key)).copied().collect())
@@ -136,7 +137,7 @@ impl Registry {
         Self { limits, max_connections: 0, open: Mutex::default() }
     }
 
-    /// Sets the number of connections, in all and for one client.
+    /// Sets the maximum number of connections, in total and per client.
     pub(crate) fn with_room(mut self, max_connections: usize, per_client: Option<usize>) -> Self {
         self.max_connections = max_connections;
         self.lock().clients = per_client.map(Clients::new);
@@ -147,15 +148,15 @@ impl Registry {
         lock(&self.open)
     }
 
-    /// Decides about a new connection of `client`. If an idle one of the same client
-    /// has to end for it, that one is told to finish.
+    /// Decides about a new connection of `client`. If an idle connection of the
+    /// same client must end for it, that connection is told to finish.
     pub(crate) fn admit(&self, client: Option<IpAddr>, now: Instant) -> Admission {
         self.lock().admit(&RateKey::from(client), now)
     }
 
-    /// Ends a connection for a new one of `newcomer`, which waits. That is the
-    /// connection that has been idle longest. If none is idle, it is the slowest
-    /// unfinished one of the client that has the most, if that client has more than its
+    /// Ends a connection for a waiting one of `newcomer`: the connection that
+    /// has been idle longest, or, if none is idle, the slowest unfinished
+    /// connection of the client with the most, if that client is above its
     /// share. Returns false if there is no such connection.
     pub(crate) fn make_room(&self, newcomer: Option<IpAddr>, now: Instant) -> bool {
         let OpenConnections { records, idle, unfinished, clients, .. } = &mut *self.lock();
@@ -182,7 +183,8 @@ impl Registry {
         true
     }
 
-    /// Adds a connection. Dropping the registration removes it and frees its slot.
+    /// Adds a connection. Dropping the registration removes it and frees its
+    /// slot.
     pub(crate) fn register(
         self: &Arc<Self>,
         record: Arc<ConnectionRecord>,
@@ -202,7 +204,7 @@ impl Registry {
         Registration { registry: Arc::clone(self), id, slot, quota }
     }
 
-    /// Gives all connections the same command; returns their number.
+    /// Sends the same command to all connections; returns their number.
     pub(crate) fn tell_all(&self, command: Command) -> usize {
         let open = self.lock();
         open.records.values().for_each(|record| record.tell(command));
@@ -211,7 +213,7 @@ impl Registry {
 
     pub(crate) fn sweep(&self, now: u64) {
         let mut open = self.lock();
-        // A new map, so that its memory fits the connections that are blocked now.
+        // A new map, sized for the connections that are blocked now.
         let mut before = std::mem::take(&mut open.blocked);
         let mut blocked = HashMap::new();
         for (id, record) in &open.records {
@@ -279,19 +281,19 @@ pub(crate) struct Registration {
 }
 
 impl Registration {
-    /// Returns the capacity that is left beside this connection.
+    /// Returns the remaining capacity.
     pub(crate) fn capacity(&self) -> Capacity {
         let slots = Arc::clone(self.slot.permit.semaphore());
         Capacity::new(slots, self.registry.max_connections, self.quota.clone())
     }
 
-    /// Decides about a connection when its client becomes known, as [`Registry::admit`]
-    /// does, and counts it for the client unless it is refused.
+    /// Decides about a connection once its client is known, like
+    /// [`Registry::admit`]. Counts it for the client unless it is rejected.
     pub(crate) fn identify(&mut self, client: Option<IpAddr>, now: Instant) -> Admission {
         let mut open = self.registry.lock();
         let client = RateKey::from(client);
         let admission = open.admit(&client, now);
-        // A connection that is refused counts for nobody until it has closed.
+        // A rejected connection counts for no client until it has closed.
         if admission != Admission::Refused {
             self.quota = open.enter(&client, self.id);
             self.slot.client = Some(client);
@@ -311,14 +313,15 @@ impl Drop for Registration {
     }
 }
 
-/// The number of unparked connections from which on some are parked early.
+/// The number of unparked connections above which some are parked early.
 const MAX_UNPARKED: usize = 256;
 
-/// The number of them that are looked at for each new connection.
+/// The number of unparked connections to check for each new connection.
 const LOOKS_PER_NEWCOMER: usize = 4;
 
-/// The time in which stuck connections end at once, after too many were stuck, in
-/// milliseconds: 30 s. Connections do not get stuck all at the same time.
+/// The period after too many were stuck in which stuck connections end
+/// immediately, in milliseconds: 30 s. Connections do not all get stuck at the
+/// same time.
 const STRICT_TIME: u64 = 30_000;
 
 #[cfg(test)]
@@ -339,12 +342,13 @@ mod tests {
         record.command(&Context::from_waker(Waker::noop()))
     }
 
-    /// Makes `count` connections, each of which has had one request.
+    /// Creates `count` connections, each after one request.
     fn crowd(registry: &Arc<Registry>, count: usize) -> Vec<(Arc<ConnectionRecord>, Registration)> {
         crowd_of(registry, count, |_| 1)
     }
 
-    /// Makes them as [`crowd`] does; `client` returns the last byte of each address.
+    /// Creates connections like [`crowd`]; `client` returns the last byte of
+    /// each address.
     fn crowd_of(
         registry: &Arc<Registry>,
         count: usize,
@@ -432,14 +436,14 @@ mod tests {
         assert_eq!(command(&used), Command::Stay);
     }
 
-    /// Sweeps `count` blocked connections each second; `goes` returns true if the
-    /// connection of this number takes a kilobyte in this second. Returns the
-    /// seconds that each one lives, at most `most`.
+    /// Sweeps `count` blocked connections every second. `goes` returns true if
+    /// a connection accepts a kilobyte in a second. Returns the lifetime of
+    /// each connection in seconds, at most `most`.
     fn lifetimes(count: usize, most: u64, goes: impl Fn(usize, u64) -> bool) -> Vec<Option<u64>> {
         lifetimes_of(None, |_| 1, count, most, goes)
     }
 
-    /// Sweeps as [`lifetimes`] does, with a limit for each client.
+    /// Sweeps like [`lifetimes`], with a limit per client.
     fn lifetimes_of(
         per_client: Option<usize>,
         client: impl Fn(usize) -> u8,
@@ -472,7 +476,7 @@ mod tests {
     #[test]
     fn an_answer_that_is_not_read_ends_and_one_that_is_read_does_not() {
         assert_eq!(lifetimes(2, 300, |at, _| at == 0), [None, Some(75)]);
-        // A kilobyte is 2 s.
+        // A kilobyte is worth 2 s.
         assert_eq!(lifetimes(1, 300, |_, second| second.is_multiple_of(2)), [None]);
         assert_eq!(lifetimes(1, 300, |_, second| second.is_multiple_of(4)), [Some(147)]);
     }
@@ -480,7 +484,7 @@ mod tests {
     #[test]
     fn of_many_that_take_nothing_all_end_soon() {
         let goes = |at: usize, second: u64| match at {
-            // The last one of these is stuck when the others have ended.
+            // The last of these is stuck after the others have ended.
             0..3 => false,
             3 => second == 8,
             _ => second.is_multiple_of(10),
@@ -492,11 +496,12 @@ mod tests {
     #[test]
     fn a_client_that_takes_nothing_on_many_ends_alone() {
         let first = |count: usize| move |at: usize| if at < count { 1 } else { 2 };
-        // The last one of the first client is stuck when the others have ended.
+        // The last one of the first client is stuck after the others have
+        // ended.
         let goes = |at: usize, second: u64| at == 3 && second == 8;
         let alone = [Some(12), Some(12), Some(12), Some(20), Some(75)];
         assert_eq!(lifetimes_of(Some(100), first(4), 5, 80, goes), alone);
-        // Where clients are not told apart, and where each has one.
+        // Without distinguishing clients, and with one connection per client.
         let all = [Some(12), Some(12), Some(12), Some(20), Some(12)];
         assert_eq!(lifetimes_of(None, first(4), 5, 80, goes), all);
         let each = |at: usize| u8::try_from(at).unwrap();

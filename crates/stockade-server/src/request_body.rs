@@ -1,4 +1,4 @@
-//! [`RequestBody`]: the body of a request, with a time limit, and drained when the
+//! [`RequestBody`]: a request body with a time limit, which is drained if the
 //! application does not read it.
 
 use std::pin::Pin;
@@ -18,28 +18,28 @@ use crate::connection_record::{ConnectionRecord, InFlight};
 use crate::drain;
 use crate::time_budget::{StallPolicy, TimeBudget};
 
-/// The body of a request from hyper, with a limit to the time that the server
-/// waits for it.
+/// A request body from hyper, with a limit on the time that the server waits
+/// for it.
 ///
-/// A timer exists only when the server has to wait.
+/// A timer exists only once the server has to wait.
 pub(crate) struct RequestBody {
-    /// `None` when the body has ended or failed.
+    /// `None` once the body has ended or failed.
     unread: Option<Unread>,
     budget: TimeBudget,
-    /// The time at which the wait for the next bytes began.
+    /// The start of the wait for the next bytes.
     waiting_since: Option<Instant>,
-    /// The timer of the first wait, kept for later ones.
+    /// The timer of the first wait, reused for later ones.
     timer: Option<Pin<Box<Sleep>>>,
     /// True if the client waits for `100 Continue`, which the first poll sends.
     unasked: bool,
     http1: bool,
 }
 
-/// A body that is not read to its end. The connection is not idle while there is
-/// one, also after the response.
+/// A body that has not been read to its end. The connection is not idle while
+/// it exists, even after the response.
 pub(crate) struct Unread {
-    // Dropped first: when the connection is idle, hyper must have seen the end of
-    // the body, too (see `connection`).
+    // Dropped first: hyper must have seen the end of the body before the
+    // connection becomes idle (see `connection`).
     pub(crate) incoming: Incoming,
     pub(crate) in_flight: InFlight,
     /// True if the last poll had to wait for the client.
@@ -47,7 +47,7 @@ pub(crate) struct Unread {
 }
 
 impl Unread {
-    /// Notes if more of the body is awaited.
+    /// Records whether the server waits for more of the body.
     pub(crate) fn set_awaited(&mut self, awaited: bool) {
         if self.awaited != awaited {
             self.awaited = awaited;
@@ -64,7 +64,7 @@ impl Drop for Unread {
 }
 
 impl RequestBody {
-    /// Makes the body of the request with this head.
+    /// Creates the body of the request with this head.
     pub(crate) fn new(
         incoming: Incoming,
         head: &Parts,
@@ -75,7 +75,8 @@ impl RequestBody {
         if head.headers.contains_key(header::EXPECT) {
             record.http1.exchanges.pin();
         }
-        // A client that sends the line anywhere may wait. hyper answers the last one.
+        // A client that sends the line anywhere may wait. hyper handles only
+        // the last one.
         let mut expectations = head.headers.get_all(header::EXPECT).iter();
         let unasked = head.version == Version::HTTP_11
             && expectations.any(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
@@ -84,7 +85,7 @@ impl RequestBody {
         Self { unread, budget, waiting_since: None, timer: None, unasked, http1 }
     }
 
-    /// Ends the body with an error; the connection ends with the response.
+    /// Ends the body with an error. The connection ends with the response.
     fn fail(&mut self, error: BodyError) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         if let Some(unread) = self.unread.take() {
             unread.in_flight.record().http1.exchanges.pin();
@@ -93,7 +94,7 @@ impl RequestBody {
         Poll::Ready(Some(Err(error)))
     }
 
-    /// Is ready when the client has been waited for too long.
+    /// Completes when the time limit of the client is exceeded.
     fn poll_budget(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(Duration::ZERO)));
         if self.waiting_since.is_none() {
@@ -164,7 +165,7 @@ impl Drop for RequestBody {
             let most = if self.http1 { drain::MAX_BYTES } else { drain::MAX_BYTES_HTTP2 };
             drain::start(unread, most);
         } else if self.http1 {
-            // Without `100 Continue` the client sends nothing, so that there is
+            // Without `100 Continue` the client sends nothing, so there is
             // nothing to drain. hyper closes the connection after the response.
             unread.in_flight.record().http1.close_after();
         }

@@ -1,4 +1,4 @@
-//! [`ResponseBody`]: the body of a response; its end is the end of the request.
+//! [`ResponseBody`]: the body of a response. Its end is the end of the request.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -19,33 +19,35 @@ use crate::streams;
 pub(crate) struct ResponseBody {
     body: HttpBody,
     in_flight: InFlight,
-    /// The body is in memory and goes out as a whole, so it never breaks off.
+    /// The body is in memory and is sent as a whole, so it never breaks off.
     is_whole: bool,
     pieces: Option<Pieces>,
-    /// A body of another kind than bytes whose length the head announces.
+    /// The head announces the length of this body, which is not in memory.
     announces: bool,
-    /// The end of a body that breaks off, until hyper has written what came before.
+    /// The premature end of the body, held back until hyper has written the
+    /// earlier bytes.
     premature_end: Option<Box<PrematureEnd>>,
 }
 
-/// The end of a body that breaks off: an error, or `None` if it is too short.
+/// A premature end: an error, or `None` if the body is too short.
 type PrematureEnd = Option<BoxError>;
 
 type PolledFrame = Poll<Option<Result<Frame<Bytes>, BoxError>>>;
 
-/// The state of a body whose large frames hyper gets in pieces: each body on HTTP/2,
-/// and on HTTP/1 a large one that hyper copies. Events have it too, so that nothing
-/// else pays for them.
+/// The state of a body that hyper gets in pieces if its frames are large: every
+/// body on HTTP/2, and large bodies that hyper copies on HTTP/1. Event streams
+/// also use it, which adds no cost to other bodies.
 #[derive(Debug)]
 struct Pieces {
-    /// The rest of a large frame, behind the last piece.
+    /// The rest of a large frame, after the last piece.
     rest: Bytes,
-    /// HTTP/2: the bytes that are in memory as long as this lives, if they are many.
+    /// HTTP/2: the number of bytes in memory while this exists, if there are
+    /// many.
     held: u64,
-    /// HTTP/2: hyper polls the body only when the client has room. So a body that is
-    /// not polled waits for the client, which [`streams`] watches.
+    /// HTTP/2: hyper polls the body only when the client has room. An unpolled
+    /// body therefore waits for the client, which [`streams`] watches.
     http2: bool,
-    /// The body ends when the server begins to shut down, which is noted there.
+    /// Records the end of the body when the server begins to shut down.
     end: Option<EndOfStream>,
 }
 
@@ -78,21 +80,23 @@ impl ResponseBody {
         Self { body, in_flight, is_whole: false, pieces, announces: false, premature_end: None }
     }
 
-    /// Sets if the head announces the length of a body that is not in memory.
+    /// Sets whether the head announces the length of a body that is not in
+    /// memory.
     pub(crate) fn announcing(mut self, announces: bool) -> Self {
         self.announces = announces;
         self
     }
 
-    /// Lets hyper write what it has before it hears that the body breaks off: `polled`
-    /// becomes pending. Otherwise hyper drops the head and the data that it has not written.
+    /// Lets hyper write its buffered data before it learns that the body breaks
+    /// off: `polled` becomes pending. Otherwise hyper drops the head and the
+    /// unwritten data.
     #[cold]
     fn end(&mut self, polled: &mut PolledFrame, cx: &Context<'_>) {
         let is_http2 = self.pieces.as_ref().is_some_and(|pieces| pieces.http2);
         let Poll::Ready(end) = std::mem::replace(polled, Poll::Pending) else { return };
         let end = end.and_then(Result::err);
         if end.is_none() {
-            // On HTTP/2 hyper ends the stream behind the data.
+            // On HTTP/2, hyper ends the stream after the data.
             if !self.announces || is_http2 {
                 *polled = Poll::Ready(None);
                 return;
@@ -104,8 +108,9 @@ impl ResponseBody {
         cx.waker().wake_by_ref();
     }
 
-    /// Polls the body in small pieces. So on HTTP/2 this lives until the client has
-    /// nearly everything: the bytes that hyper has taken are out of sight.
+    /// Polls the body in small pieces. On HTTP/2, this therefore exists until
+    /// the client has nearly everything: the server cannot see the bytes inside
+    /// hyper.
     fn poll_pieces(&mut self, cx: &mut Context<'_>) -> PolledFrame {
         let Some(pieces) = &mut self.pieces else {
             return Pin::new(&mut self.body).poll_frame(cx);
@@ -138,7 +143,7 @@ impl ResponseBody {
     }
 }
 
-/// Takes the rest of a large frame. A short rest is copied, because a slice would
+/// Takes the rest of a large frame. Copies a short rest, because a slice would
 /// keep the whole frame in memory.
 fn last_apart(rest: &mut Bytes) -> Bytes {
     let rest = std::mem::take(rest);
@@ -197,12 +202,12 @@ impl Drop for ResponseBody {
     }
 }
 
-/// Makes a body that ends when the server begins to shut down, for HTTP/2.
+/// Creates a body that ends when the server begins to shut down, for HTTP/2.
 ///
-/// On HTTP/1 the connection polls its body, and a command wakes it, so that
-/// [`ResponseBody`] looks for that command. A stream of HTTP/2 has a task of its own,
-/// which watches the stage: 700 instructions for each event, because hyper polls a
-/// body three times.
+/// On HTTP/1, the connection polls its body and is woken by a command, so
+/// [`ResponseBody`] checks for that command. An HTTP/2 stream has a separate
+/// task that watches the stage. This costs 700 instructions per event, because
+/// hyper polls a body three times.
 pub(crate) fn until_shutdown(
     body: HttpBody,
     mut stage: watch::Receiver<Stage>,
@@ -214,7 +219,7 @@ pub(crate) fn until_shutdown(
 
 struct UntilShutdown {
     body: HttpBody,
-    /// `None` when the shutdown has begun.
+    /// `None` once the shutdown has begun.
     shutdown: Option<BoxFuture<'static, ()>>,
     end: EndOfStream,
 }
@@ -235,13 +240,13 @@ impl Body for UntilShutdown {
     }
 }
 
-/// The largest body that hyper copies behind its head: 4 KiB. The buffer in which it
-/// makes the head has 8 KiB from the start, so that it does not grow.
+/// The largest body that hyper copies after its head: 4 KiB. The buffer for the
+/// head has an initial size of 8 KiB and does not grow.
 const MAX_COPIED: usize = 4_096;
 
-/// The largest piece: 32 KiB. The server sees that a client has taken a piece only
-/// when it has taken all of it. At the least rate that must be possible within
-/// the write stall timeout: 37,500 bytes by default.
+/// The largest piece: 32 KiB. The server sees progress only once the client has
+/// accepted a complete piece. At the minimum rate, a piece must fit into the
+/// write stall timeout: 37,500 bytes by default.
 const MAX_PIECE: usize = 32_768;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! [`Rewind`]: a connection with bytes in front that are read a second time.
+//! [`Rewind`]: a connection with bytes that are read a second time.
 
 use std::io;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::forward::forward_write;
 
-/// A connection, and bytes of it that are read again before its own.
+/// A connection, preceded by bytes that are read again.
 #[derive(Debug)]
 pub(crate) struct Rewind<T> {
     prefix: Bytes,
@@ -21,20 +21,20 @@ impl<T> Rewind<T> {
         Self { prefix: Bytes::new(), io }
     }
 
-    /// Returns the connection itself, behind the bytes that are read again.
+    /// Returns the inner connection, without the bytes to be read again.
     pub(crate) fn get_mut(&mut self) -> &mut T {
         &mut self.io
     }
 
-    /// Returns the connection itself; bytes that would be read again are lost.
+    /// Returns the inner connection. Bytes to be read again are lost.
     #[cfg(feature = "tls")]
     pub(crate) fn into_inner(self) -> T {
         self.io
     }
 
-    /// Puts bytes back, in front of all bytes that are not read yet.
+    /// Puts bytes back before all unread bytes.
     pub(crate) fn rewind(&mut self, bytes: Bytes) {
-        // An empty slice would keep its whole buffer in memory.
+        // An empty slice would retain its whole buffer.
         if bytes.is_empty() {
             return;
         }
@@ -60,7 +60,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Rewind<T> {
         buf.put_slice(&self.prefix[..count]);
         self.prefix.advance(count);
         if self.prefix.is_empty() {
-            // An empty slice would keep its whole buffer in memory.
+            // An empty slice would retain its whole buffer.
             self.prefix = Bytes::new();
         }
         Poll::Ready(Ok(()))

@@ -1,5 +1,5 @@
-//! [`Server`]: a router with options, ready to listen; [`BoundServer`]: a server
-//! with its port; [`ServerHandle`]: ends a server from elsewhere.
+//! [`Server`]: a router with options, ready to listen. [`BoundServer`]: a
+//! server with its port. [`ServerHandle`]: stops a server from elsewhere.
 //!
 //! Spec: Router construction and members › createServer.
 
@@ -23,10 +23,11 @@ use crate::start::Start;
 use crate::tls::TlsConfig;
 use crate::{ListenAddr, ServeError, ServerOptions, heap};
 
-/// Makes a server out of a router, out of an application that is built, or out of
-/// a tower service ([`FromTower`](crate::FromTower)).
+/// Creates a server from a router, a built application, or a tower service
+/// ([`FromTower`](crate::FromTower)).
 ///
-/// Several servers of one [`App`] share its routes, handlers, state and counters:
+/// Several servers of one [`App`] share its routes, handlers, state and
+/// counters:
 ///
 /// ```no_run
 /// use stockade::Router;
@@ -45,25 +46,27 @@ use crate::{ListenAddr, ServeError, ServerOptions, heap};
 ///
 /// Spec: Router construction and members › createServer.
 pub trait CreateServer: Sized {
-    /// Makes a server with the default options.
+    /// Creates a server with the default options.
     ///
     /// # Errors
-    /// Every mistake in the routes.
+    /// All configuration errors in the routes.
     #[track_caller]
     #[doc(alias = "createServer")]
     fn create_server(self) -> Result<Server, ConfigError> {
         self.create_server_with(ServerOptions::default())
     }
 
-    /// Makes a server with options.
+    /// Creates a server with options.
     ///
     /// # Errors
-    /// Every mistake in the routes and in the options, such as a timeout of 0.
+    /// All configuration errors in the routes and the options, such as a
+    /// timeout of 0.
     #[track_caller]
     fn create_server_with(self, options: ServerOptions) -> Result<Server, ConfigError>;
 
-    /// Makes a server with the default options and serves until SIGTERM or SIGINT (Ctrl-C):
-    /// [`create_server`](Self::create_server), then [`Server::listen`].
+    /// Creates a server with the default options and serves until SIGTERM or
+    /// SIGINT (Ctrl-C): [`create_server`](Self::create_server), then
+    /// [`Server::listen`].
     ///
     /// ```no_run
     /// use stockade::prelude::*;
@@ -100,7 +103,7 @@ impl CreateServer for Router {
     }
 }
 
-/// Makes a server of an application that is built already.
+/// Creates a server from an application that is already built.
 impl CreateServer for App {
     #[track_caller]
     fn create_server_with(self, options: ServerOptions) -> Result<Server, ConfigError> {
@@ -114,19 +117,19 @@ impl CreateServer for App {
 
 /// A router with options, ready to listen.
 ///
-/// Everything runs on the tokio runtime of the caller.
+/// Everything runs on the caller's tokio runtime.
 #[must_use = "a server does nothing until it listens"]
 pub struct Server {
     app: Application,
     options: ServerOptions,
-    /// True if the program does not learn the address itself.
+    /// True if the program does not receive the address itself.
     is_announced: bool,
     #[cfg(feature = "tls")]
     tls: Option<TlsConfig>,
 }
 
 impl Server {
-    /// Makes a server of options in which no mistake was found.
+    /// Creates a server from validated options.
     pub(crate) fn of(app: Application, options: ServerOptions) -> Self {
         Self {
             app,
@@ -137,7 +140,7 @@ impl Server {
         }
     }
 
-    /// Speaks HTTPS only, and HTTP/2 by ALPN. The handshake counts into
+    /// Accepts only HTTPS, and HTTP/2 by ALPN. The TLS handshake counts toward
     /// [`header_read_timeout`](ServerOptions::header_read_timeout).
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: TlsConfig) -> Self {
@@ -146,13 +149,14 @@ impl Server {
     }
 
     /// Listens and serves until the process gets SIGTERM or SIGINT (Ctrl-C),
-    /// then shuts down gracefully. A second signal ends it at once.
+    /// then shuts down gracefully. A second signal ends it immediately.
     ///
-    /// The address is logged, with the page of the documents if there is one. Without a logger
-    /// they go to stderr ([`ServerOptions::announce`]). A bare port number is for this machine only
-    /// (127.0.0.1); `"0.0.0.0:3000"` opens the server. [`ListenAddr`] lists what
-    /// else a server listens on: open listeners, Unix sockets, acceptors of a
-    /// program's own, several at once.
+    /// The address is logged, with the documentation page if there is one.
+    /// Without a logger they are printed to stderr
+    /// ([`ServerOptions::announce`]). A bare port number listens on this
+    /// machine only (127.0.0.1); `"0.0.0.0:3000"` accepts connections from
+    /// other machines. [`ListenAddr`] lists the other options: open listeners,
+    /// Unix sockets, custom acceptors, and several listeners at once.
     ///
     /// # Errors
     /// The errors of [`bind`](Self::bind).
@@ -162,8 +166,8 @@ impl Server {
         self.announce_and_serve(listeners).await
     }
 
-    /// Serves until a signal, after a message with the address. Not generic, because each
-    /// program compiles the body of `listen` again.
+    /// Announces the address, then serves until a signal. Not generic, because
+    /// every program compiles the body of `listen` again.
     fn announce_and_serve(
         mut self,
         listeners: Vec<Bound>,
@@ -172,12 +176,13 @@ impl Server {
         self.serve(listeners, watch::Sender::new(Stage::Running), true)
     }
 
-    /// Serves on listeners until a shutdown: [`run`](Self::run), compiled here.
+    /// Serves on listeners until a shutdown: [`run`](Self::run), compiled in
+    /// this crate.
     ///
-    /// The body of an `async fn` is compiled in each program that awaits it, and with
-    /// it all that it awaits: hyper, h2 and the tasks of a server were 130,000 lines
-    /// of LLVM IR in each program, of 133,000 in one of two routes. Behind `dyn` they
-    /// are compiled once, with this crate.
+    /// The body of an `async fn` is compiled in each program that awaits it,
+    /// including everything it awaits. hyper, h2 and the server's tasks added
+    /// 130,000 lines of LLVM IR to each program; a program with two routes had
+    /// 133,000. Behind `dyn` they are compiled once, with this crate.
     fn serve(
         self,
         listeners: Vec<Bound>,
@@ -209,7 +214,7 @@ impl Server {
             None
         };
         let mut locals: Vec<_> = listeners.iter().map(Bound::local).collect();
-        // Several acceptors of one address.
+        // Several acceptors share one address.
         locals.dedup();
         start.announce(scheme, &locals);
         let serving = accept::serve(listeners, Arc::new(shared), stage.clone());
@@ -234,12 +239,12 @@ impl Server {
         }
     }
 
-    /// Starts the application ([`App::start`]) and binds the address without serving yet.
-    /// From now on connections wait.
+    /// Starts the application ([`App::start`]) and binds the address without
+    /// serving yet. From now on, connections wait.
     ///
     /// # Errors
-    /// [`ServeError::Start`] if the application cannot start, and an error of the address if
-    /// it cannot be bound, for example because it is taken.
+    /// [`ServeError::Start`] if the application cannot start, or an address
+    /// error if binding fails, for example because the address is in use.
     pub async fn bind<L: ListenAddr>(
         self,
         address: L,
@@ -258,7 +263,7 @@ impl fmt::Debug for Server {
     }
 }
 
-/// Looks for new certificates for ever, if there is TLS.
+/// Watches for new certificates forever, if there is TLS.
 #[cfg(feature = "tls")]
 async fn watch(tls: Option<TlsConfig>) {
     match tls {
@@ -267,7 +272,7 @@ async fn watch(tls: Option<TlsConfig>) {
     }
 }
 
-/// A server with a bound address. `L` is the type of the address: that of
+/// A server with a bound address. `L` is the address type,
 /// [`ListenAddr::Local`].
 #[derive(Debug)]
 #[must_use = "a server does nothing until it serves"]
@@ -279,58 +284,60 @@ pub struct BoundServer<L = SocketAddr> {
 }
 
 impl<L: Clone> BoundServer<L> {
-    /// Returns the address, with the port that was chosen for port 0; of several
-    /// listeners a list, in the order in which they were added.
+    /// Returns the address, with the actual port instead of port 0. For several
+    /// listeners, it returns a list in the order of their addition.
     #[must_use]
     pub fn local_addr(&self) -> L {
         self.handle.local_addr()
     }
 
-    /// Returns a handle that ends the server from elsewhere.
+    /// Returns a handle that stops the server from elsewhere.
     #[must_use]
     pub fn handle(&self) -> ServerHandle<L> {
         self.handle.clone()
     }
 
-    /// Shuts down at SIGTERM and SIGINT (Ctrl-C) too; a second signal ends it
-    /// at once.
+    /// Also shuts down on SIGTERM and SIGINT (Ctrl-C). A second signal ends the
+    /// server immediately.
     ///
-    /// From the call of [`serve`](Self::serve) on, these signals no longer end the
-    /// process by themselves, also after the server has ended. (On other systems
-    /// than Unix that begins a moment later.)
+    /// Once [`serve`](Self::serve) is called, these signals no longer terminate
+    /// the process by default, even after the server has ended. (On systems
+    /// other than Unix this begins a moment later.)
     pub fn with_signals(mut self) -> Self {
         self.signals = true;
         self
     }
 
-    /// Serves until [`ServerHandle::shutdown`] is called. Signals are watched only
-    /// after [`with_signals`](Self::with_signals).
+    /// Serves until [`ServerHandle::shutdown`] is called. Signals are watched
+    /// only after [`with_signals`](Self::with_signals).
     ///
-    /// A shutdown goes in these steps:
+    /// A shutdown has these steps:
     ///
     /// 1. The [`Readiness`](stockade_stages::health::Readiness) in the state of
-    ///    the application becomes false. Everything goes on as before for
+    ///    the application becomes false. The server continues as before for
     ///    [`shutdown_delay`](ServerOptions::shutdown_delay).
-    /// 2. The port closes. Connections that are idle, or on which the head of a
-    ///    request is not complete, close at once. A client of HTTP/2 has one second
-    ///    to answer GOAWAY.
-    /// 3. Requests that run are answered, and handlers that run to completion without their
-    ///    clients finish, for [`shutdown_timeout`](ServerOptions::shutdown_timeout) at most.
-    ///    Then the rest is cut off, and this returns.
+    /// 2. The port closes. Connections that are idle, or with an incomplete
+    ///    request head, close immediately. An HTTP/2 client has one second to
+    ///    answer GOAWAY.
+    /// 3. Running requests, and handlers that run to completion without their
+    ///    clients, may finish within
+    ///    [`shutdown_timeout`](ServerOptions::shutdown_timeout). After that the
+    ///    rest is cut off, and this returns.
     ///
-    /// Dropping the future cuts off everything at once.
+    /// Dropping the future cuts off everything immediately.
     ///
     /// # Errors
-    /// When signals cannot be watched. An error of a connection is never one.
+    /// Fails if signals cannot be watched. Connection errors are not returned.
     pub async fn serve(self) -> Result<(), ServeError> {
         let Self { server, listeners, handle, signals } = self;
         server.serve(listeners, handle.stage, signals).await
     }
 
-    /// Serves as [`serve`](Self::serve) does, and shuts down when `done` ends.
+    /// Serves like [`serve`](Self::serve), and shuts down when `done`
+    /// completes.
     ///
     /// # Errors
-    /// Those of [`serve`](Self::serve).
+    /// The errors of [`serve`](Self::serve).
     pub async fn serve_until(self, done: impl Future<Output = ()>) -> Result<(), ServeError> {
         let handle = self.handle();
         let done = async {
@@ -345,7 +352,7 @@ impl<L: Clone> BoundServer<L> {
     }
 }
 
-/// A handle that ends a server from elsewhere. Clones end the same server.
+/// A handle that stops a server from elsewhere. Clones stop the same server.
 #[derive(Clone, Debug)]
 pub struct ServerHandle<L = SocketAddr> {
     stage: watch::Sender<Stage>,
@@ -353,13 +360,13 @@ pub struct ServerHandle<L = SocketAddr> {
 }
 
 impl<L> ServerHandle<L> {
-    /// Begins a graceful shutdown, as [`BoundServer::serve`] says. Further
-    /// calls do nothing.
+    /// Begins a graceful shutdown; see [`BoundServer::serve`]. Further calls do
+    /// nothing.
     pub fn shutdown(&self) {
         advance(&self.stage, Stage::Leaving);
     }
 
-    /// Ends the server at once; requests that run are cut off.
+    /// Stops the server immediately and cuts off running requests.
     pub fn shutdown_now(&self) {
         advance(&self.stage, Stage::Ended);
     }

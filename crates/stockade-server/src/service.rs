@@ -1,7 +1,7 @@
 //! One request: from hyper to the application and back.
 //!
-//! Hot: nothing is allocated here for a request without a body, and one box
-//! for one with a body.
+//! Hot: a request without a body allocates nothing here, and a request with a
+//! body allocates one box.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -36,7 +36,7 @@ use crate::response_body::{ResponseBody, until_shutdown};
 use crate::time_budget::StallPolicy;
 use crate::{framing, head, host, upgraded};
 
-/// The other end of a connection, as its requests have it.
+/// The peer of a connection, as passed to its requests.
 #[derive(Clone, Copy)]
 pub(crate) struct Client {
     /// The address, if the connection has one.
@@ -61,22 +61,22 @@ pub(crate) trait AppService: Send + Sync + 'static {
         sink: Option<&HeadSink>,
     );
 
-    /// Returns the response to a request that the application does not get to
-    /// see.
+    /// Returns the response to a request that is rejected before it reaches the
+    /// application.
     fn refuse(&self, request: Request, error: ApiError) -> Self::Future;
 
-    /// Returns true when connections are those of proxies and not of clients.
+    /// Returns true if connections come from proxies instead of clients.
     fn trusts_proxy(&self) -> bool {
         false
     }
 
-    /// Returns true when clients are known although their connection has no
+    /// Returns true if clients are known even if their connection has no
     /// address, or need not be known.
     fn trusts_local_peer(&self) -> bool {
         true
     }
 
-    /// Notes that a shutdown begins.
+    /// Notifies the application that a shutdown begins.
     fn leaving(&self) {}
 
     /// Returns the handlers that continue without their clients.
@@ -125,33 +125,33 @@ impl AppService for App {
     }
 }
 
-/// The values that the requests of one connection share.
+/// The values shared by the requests of one connection.
 ///
-/// One for each connection, so that counting its users does not make the cores
-/// wait for each other.
+/// Each connection has a separate `Peer`, because a shared reference count
+/// would cause contention between cores.
 pub(crate) struct Peer<A> {
     pub(crate) app: Arc<A>,
     pub(crate) record: Arc<ConnectionRecord>,
-    /// The address of the client, if it has one.
+    /// The client's address, if it has one.
     pub(crate) address: Option<SocketAddr>,
-    /// The process of the client, if the connection is a Unix socket.
+    /// The client's process, if the connection is a Unix socket.
     pub(crate) credentials: Option<PeerCredentials>,
     /// The stage of the server, from running to ended.
     pub(crate) stage: watch::Receiver<Stage>,
-    /// Takes the connection out of hyper's upgrade.
+    /// Extracts the connection from hyper's upgrade.
     pub(crate) open: upgraded::Unwrap,
     pub(crate) is_tls: bool,
-    /// The rule for a body that is waited for.
+    /// The stall policy for request bodies.
     pub(crate) body_terms: StallPolicy,
     pub(crate) max_headers: usize,
-    /// The room that is left for connections.
+    /// The remaining capacity for connections.
     pub(crate) capacity: Capacity,
 }
 
 impl<A> Peer<A> {
-    /// Ends the connection where connections are scarce: a client that asks too
-    /// often does not keep a connection that others need: an answer would make
-    /// it count as used.
+    /// Ends the connection if connections are scarce. A client that exceeds a
+    /// rate limit must not occupy a connection that others need, and the
+    /// response would otherwise make the connection count as used.
     #[cold]
     fn end_if_scarce(&self, http2: bool) {
         if !self.capacity.is_scarce() {
@@ -164,7 +164,7 @@ impl<A> Peer<A> {
         }
     }
 
-    /// Lets the connection go on as the answer says, if it says so.
+    /// Switches the connection to another protocol if the response requests it.
     #[cold]
     fn give_away(&self, on_upgrade: OnUpgrade, response: &mut Response, http2: bool) {
         if let Some(switch) = Switch::take(response) {
@@ -174,10 +174,10 @@ impl<A> Peer<A> {
     }
 }
 
-/// Answers a request.
+/// Serves a request.
 ///
-/// The work that waits for nothing is done before the future is made, because
-/// hyper moves the future.
+/// Work that does not wait is done before the future is created, because hyper
+/// moves the future.
 pub(crate) fn serve<A: AppService>(
     peer: &Arc<Peer<A>>,
     mut request: http::Request<Incoming>,
@@ -191,7 +191,7 @@ pub(crate) fn serve<A: AppService>(
     let early = head::EarlyHeaders::of(&head.headers);
     let outcome = check(&head, early, http2, is_ended, peer);
     if early.has_connection && lists_close(&head.headers) {
-        // hyper misses an item next to one that is not ASCII.
+        // hyper misses an item next to a non-ASCII item.
         peer.record.http1.close_after();
         peer.record.http1.exchanges.pin();
     } else if head.version == Version::HTTP_10 {
@@ -215,7 +215,7 @@ pub(crate) fn serve<A: AppService>(
     ServeFuture { future, on_upgrade, in_flight: Some(in_flight), peer: Arc::clone(peer), version }
 }
 
-/// Makes a request of a head whose framing hyper has read.
+/// Creates a request from a head with framing that hyper has read.
 pub(crate) fn request_of(head: Parts, body: HttpBody, client: Client) -> Request {
     let request = Request::framed(head, body).on_tls(client.is_tls);
     match client.address {
@@ -228,7 +228,7 @@ pub(crate) fn request_of(head: Parts, body: HttpBody, client: Client) -> Request
 pub(crate) struct ServeFuture<A: AppService> {
     future: A::Future,
     on_upgrade: Option<OnUpgrade>,
-    /// `None` when the answer was given.
+    /// `None` once the response is returned.
     in_flight: Option<InFlight>,
     peer: Arc<Peer<A>>,
     version: Version,
@@ -243,18 +243,18 @@ impl<A: AppService> Future for ServeFuture<A> {
         let mut slot = Poll::Pending;
         A::poll_into(&mut this.future, cx, &mut slot, this.peer.record.http1.head_sink());
         let Poll::Ready(mut response) = slot else { return Poll::Pending };
-        // hyper does not ask again for an answer that it has.
+        // hyper does not poll again after the response.
         let Some(in_flight) = this.in_flight.take() else { return Poll::Pending };
         if let Some(on_upgrade) = this.on_upgrade.take() {
             this.peer.give_away(on_upgrade, &mut response, http2);
         }
-        // An error handler may have given it another status.
+        // An error handler may have changed the status.
         let error = error_of(&response).map(ApiError::status);
         if response.status() == StatusCode::TOO_MANY_REQUESTS || error == Some(429) {
             this.peer.end_if_scarce(http2);
         }
-        // It is not known where the next request begins. HTTP/2 has no such
-        // header; there hyper resets the stream.
+        // The start of the next request is unknown. HTTP/2 does not have this
+        // header; hyper resets the stream instead.
         let is_last = !http2
             && (in_flight.record().http1.closes_after() || announces_close(response.headers()));
         if is_last && response.status() != StatusCode::SWITCHING_PROTOCOLS {
@@ -285,7 +285,8 @@ impl<A: AppService> Future for ServeFuture<A> {
 /// Returns true if a response lists `close` in `Connection`.
 #[inline]
 fn announces_close(headers: &HeaderMap) -> bool {
-    // A response has few headers here: to compare their names costs less than a hash.
+    // A response has few headers here; comparing their names costs less than a
+    // hash.
     headers.keys().any(|name| *name == CONNECTION) && lists_close(headers)
 }
 
@@ -295,28 +296,28 @@ fn announces_close(headers: &HeaderMap) -> bool {
 /// Source: RFC 9112, section 9.6.
 #[cold]
 fn lists_close(headers: &HeaderMap) -> bool {
-    // By bytes: a line may have an item that is not ASCII.
+    // Compares bytes, because a line may contain a non-ASCII item.
     let is_close = |item: &[u8]| item.trim_ascii().eq_ignore_ascii_case(b"close");
     let mut values = headers.get_all(CONNECTION).iter();
     values.any(|value| value.as_bytes().split(|byte| *byte == b',').any(is_close))
 }
 
-/// Returns true if the response announces how long its body is.
+/// Returns true if the response announces the length of its body.
 fn announces_length(headers: &HeaderMap, body: &HttpBody) -> bool {
     body.size_hint().exact().is_some() || headers.contains_key(CONTENT_LENGTH)
 }
 
-/// Returns the place where the end of a stream by a shutdown is noted.
+/// Returns the flag that records the end of a stream by a shutdown.
 #[cold]
 fn end_of(response: &Response) -> EndOfStream {
     response.extensions().get::<EndOfStream>().cloned().unwrap_or_default()
 }
 
-/// Closes a connection of HTTP/1.0 after this response, if the end of the connection
-/// is the end of the body, or if the response says so.
+/// Closes an HTTP/1.0 connection after this response, if the end of the
+/// connection is the end of the body, or if the response requests it.
 ///
-/// Otherwise hyper adds `keep-alive` for a client that asked for it. It leaves a
-/// response of HTTP/1.0 as it is.
+/// Otherwise hyper adds `keep-alive` for a client that asked for it. It does
+/// not change an HTTP/1.0 response.
 #[cold]
 fn close_http10(response: &mut Response) {
     let is_close = has_token(response.headers(), &CONNECTION, "close");
@@ -326,10 +327,10 @@ fn close_http10(response: &mut Response) {
     }
 }
 
-/// Counts and logs a request that hyper has rejected itself, because its head cannot be
-/// read: the application makes the response, which is dropped.
+/// Counts and logs a request that hyper has rejected because its head cannot be
+/// read. The application creates the response, which is dropped.
 ///
-/// Nothing of the request is known but the client, so its method is `-`.
+/// Only the client of the request is known, so its method is `-`.
 pub(crate) fn note_rejected<A: AppService>(peer: &Peer<A>, status: u16) -> BoxFuture<'static, ()> {
     let (mut head, ()) = http::Request::new(()).into_parts();
     // The name is valid.
@@ -348,7 +349,7 @@ pub(crate) fn note_rejected<A: AppService>(peer: &Peer<A>, status: u16) -> BoxFu
     }))
 }
 
-/// Fails with the error of a request that the application does not get to see.
+/// Returns the error of a request that must not reach the application.
 fn check<A>(
     head: &Parts,
     early: head::EarlyHeaders,
@@ -356,14 +357,15 @@ fn check<A>(
     is_ended: bool,
     peer: &Peer<A>,
 ) -> Result<(), ApiError> {
-    // On HTTP/1 hyper has counted already.
+    // On HTTP/1, hyper has already counted them.
     if http2 && head.headers.len() > peer.max_headers {
         return Err(ApiError::new(431, ""));
     }
-    // With any transfer coding HTTP/1 has a body. On HTTP/2 h2 refuses them all.
+    // On HTTP/1, any transfer coding implies a body. On HTTP/2, h2 rejects all
+    // transfer codings.
     if !http2 && !is_ended {
         framing::check(&head.headers).map_err(|message| {
-            // Where the next request begins is a matter of opinion.
+            // The start of the next request is ambiguous.
             peer.record.http1.close_after();
             ApiError::new(400, message)
         })?;

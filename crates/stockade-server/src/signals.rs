@@ -1,4 +1,4 @@
-//! The signals that end a server: SIGTERM and SIGINT (Ctrl-C).
+//! The signals that stop a server: SIGTERM and SIGINT (Ctrl-C).
 
 use std::io;
 
@@ -6,10 +6,10 @@ use tokio::sync::watch;
 
 use crate::accept::Stage;
 
-/// The signals, watched from [`watch`](Self::watch) on.
+/// The signals, watched once [`watch`](Self::watch) is called.
 ///
-/// tokio keeps its handlers for the life of the process, so that from then on the
-/// signals never end the process by themselves.
+/// tokio installs its handlers for the lifetime of the process, so from then on
+/// the signals never terminate the process by default.
 #[cfg(unix)]
 pub(crate) struct Signals {
     terminate: tokio::signal::unix::Signal,
@@ -32,8 +32,8 @@ impl Signals {
     }
 }
 
-/// Ctrl-C, watched from the first wait for it on. Until then it ends the process
-/// by itself, also after [`watch`](Self::watch).
+/// Ctrl-C, watched from the first wait on. Until then it terminates the process
+/// by default, even after [`watch`](Self::watch).
 #[cfg(not(unix))]
 pub(crate) struct Signals;
 
@@ -51,7 +51,8 @@ impl Signals {
     }
 }
 
-/// Begins the shutdown at the first signal, and ends it at once at the second.
+/// Begins the shutdown at the first signal, and ends it immediately at the
+/// second.
 pub(crate) async fn obey(mut signals: Signals, stage: watch::Sender<Stage>) {
     for next in [Stage::Leaving, Stage::Ended] {
         let name = signals.next().await;
@@ -60,7 +61,7 @@ pub(crate) async fn obey(mut signals: Signals, stage: watch::Sender<Stage>) {
     }
 }
 
-/// Brings a server to a later stage, never to an earlier one.
+/// Moves a server to a later stage, never to an earlier one.
 pub(crate) fn advance(stage: &watch::Sender<Stage>, next: Stage) {
     stage.send_if_modified(|stage| {
         let forward = *stage < next;

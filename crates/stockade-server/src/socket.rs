@@ -1,4 +1,4 @@
-//! [`Socket`]: one connection of any kind that a server accepts.
+//! [`Socket`]: an accepted connection of any kind.
 
 use std::mem::MaybeUninit;
 use std::pin::Pin;
@@ -18,11 +18,11 @@ use tokio::net::TcpStream;
 #[cfg(unix)]
 use tokio::net::UnixStream;
 
-/// A connection: of the system, or one that an own [`Listener`](crate::Listener)
-/// gave.
+/// A system socket, or a connection from a custom
+/// [`Listener`](crate::Listener).
 ///
-/// It is an enum and no type parameter, so that hyper's part of a connection is
-/// compiled once.
+/// This is an enum rather than a type parameter, because hyper's part of a
+/// connection should be compiled only once.
 pub(crate) enum Socket {
     Tcp(TcpStream),
     #[cfg(unix)]
@@ -48,12 +48,12 @@ impl From<TcpStream> for Socket {
 }
 
 impl Socket {
-    /// Returns true if [`poll_peek`](Self::poll_peek) sees anything.
+    /// Returns true if [`poll_peek`](Self::poll_peek) is supported.
     pub(crate) fn can_peek(&self) -> bool {
         !matches!(self, Self::Own(_))
     }
 
-    /// Returns the process at the other end, if the system tells it.
+    /// Returns the peer process, if the system reports it.
     pub(crate) fn credentials(&self) -> Option<PeerCredentials> {
         #[cfg(unix)]
         if let Self::Unix(stream) = self {
@@ -63,7 +63,7 @@ impl Socket {
         None
     }
 
-    /// Looks at the next byte without taking it; 0 is the end.
+    /// Peeks at the next byte; 0 is the end.
     pub(crate) fn poll_peek(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let mut byte = [MaybeUninit::uninit()];
         match self {
@@ -73,7 +73,7 @@ impl Socket {
                 ready!(stream.poll_read_ready(cx))?;
                 let peek = || SockRef::from(&*stream).peek(&mut byte);
                 match stream.try_io(Interest::READABLE, peek) {
-                    // The system was wrong, and tells again.
+                    // Spurious readiness; the system reports again.
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                     outcome => return Poll::Ready(outcome),
                 }
@@ -82,7 +82,7 @@ impl Socket {
         }
     }
 
-    /// Writes although the system does not report the socket as ready.
+    /// Writes even if the system does not report the socket as ready.
     pub(crate) fn write_unready(&self, bufs: &[io::IoSlice<'_>]) -> io::Result<usize> {
         match self {
             Self::Tcp(stream) => SockRef::from(stream).send_vectored_with_flags(bufs, NO_SIGNAL),
@@ -92,11 +92,10 @@ impl Socket {
         }
     }
 
-    /// Makes the system drop bytes that it holds for the client, when this is
-    /// dropped.
+    /// Makes the system discard unsent bytes when this is dropped.
     pub(crate) fn reset_on_drop(&self) {
         if let Self::Tcp(stream) = self {
-            // If it fails, the socket closes as usual.
+            // On failure, the socket closes as usual.
             let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
         }
     }
@@ -158,7 +157,7 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// `MSG_NOSIGNAL`, which the standard library uses, too: writing to a client that
-/// has closed is an error and no signal.
+/// `MSG_NOSIGNAL`, also used by the standard library: writing to a closed
+/// client is an error instead of a signal.
 const NO_SIGNAL: i32 =
     if cfg!(any(target_os = "linux", target_os = "android")) { 0x4000 } else { 0 };

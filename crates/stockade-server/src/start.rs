@@ -1,4 +1,4 @@
-//! The message at the start of a server.
+//! The startup message of a server.
 
 use std::io::{self, Write as _};
 
@@ -6,21 +6,21 @@ use log::LevelFilter;
 
 use crate::LocalAddr;
 
-/// The facts of the start message.
+/// The contents of the startup message.
 pub(crate) struct Start {
-    /// The path of the page of the documents.
+    /// The path of the documentation page.
     pub(crate) documents: Option<String>,
-    /// True if the message goes to stderr when the program has no logger.
+    /// True if the message is printed to stderr when the program has no logger.
     pub(crate) prints: bool,
 }
 
 impl Start {
-    /// Logs the addresses and the page of the documents.
+    /// Logs the addresses and the documentation page.
     pub(crate) fn announce(&self, scheme: &str, locals: &[&LocalAddr]) {
         for line in self.lines(scheme, locals) {
             log::info!(target: "stockade::server", "{line}");
             if self.prints && log::max_level() == LevelFilter::Off {
-                // A program may have closed stderr.
+                // The program may have closed stderr.
                 let _ = writeln!(io::stderr(), "{line}");
             }
         }

@@ -1,10 +1,11 @@
-//! [`Streams`]: the requests of an HTTP/2 connection, each of which ends alone
-//! when its client does not take the response.
+//! [`Streams`]: the requests of an HTTP/2 connection. Each ends separately if
+//! its client does not read the response.
 //!
-//! hyper keeps a piece of a response until the client has room for it, and does
-//! not poll the [body](crate::response_body) meanwhile. So a body cannot end
-//! itself. But each stream is a future that hyper hands to this executor. When
-//! the future is dropped, h2 resets the stream (`CANCEL`) and frees all of it.
+//! hyper holds a piece of a response until the client has room for it, and does
+//! not poll the [body](crate::response_body) meanwhile. A body therefore cannot
+//! end itself. But each stream is a future that hyper passes to this executor.
+//! When the future is dropped, h2 resets the stream (`CANCEL`) and frees all of
+//! it.
 
 use std::cell::Cell;
 use std::pin::{Pin, pin};
@@ -37,10 +38,9 @@ impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Streams {
     }
 }
 
-/// Runs a stream to its end, or until its client has taken nothing for too
-/// long.
+/// Runs a stream to its end, or until its client has read nothing for too long.
 ///
-/// A timer exists only after the server had to wait for the client.
+/// A timer exists only once the server has had to wait for the client.
 async fn watch<F: Future<Output = ()>>(
     stream: F,
     record: Arc<ConnectionRecord>,
@@ -72,7 +72,7 @@ async fn watch<F: Future<Output = ()>>(
     .await;
 }
 
-/// The wait for a client that has no room.
+/// The wait for a client without room.
 struct StreamWait {
     budget: TimeBudget,
     since: Option<Instant>,
@@ -87,18 +87,18 @@ impl StreamWait {
         Self { budget, since: Some(now), sleep }
     }
 
-    /// Ends a wait: the client took something.
+    /// Ends a wait because the client read something.
     fn moved(&mut self, bytes: u64) {
         let waited = self.since.take().map_or(Duration::ZERO, |since| since.elapsed());
         self.budget.moved(bytes, waited);
     }
 
-    /// Is ready when the client has been waited for too long.
+    /// Completes when the client has exceeded its time.
     fn poll(&mut self, record: &ConnectionRecord, cx: &mut Context<'_>) -> Poll<()> {
         let mut since = *self.since.get_or_insert_with(Instant::now);
         while self.sleep.as_mut().poll(cx).is_ready() {
             let now = Instant::now();
-            // A blocked socket blocks all streams, and the sweep judges it.
+            // A blocked socket blocks all streams, and the sweep handles it.
             if record.is_blocked() && record.http2.held() <= MAX_HELD {
                 since = now;
                 self.since = Some(now);
@@ -114,48 +114,48 @@ impl StreamWait {
     }
 }
 
-/// Returns the time that a stream may go on waiting, after it has `waited`, on a
+/// Returns the remaining time of a stream after it has `waited`, on a
 /// connection that has `held` bytes of large responses in memory.
 fn time_left(left: Duration, waited: Duration, held: u64) -> Duration {
     let left = if held > MAX_HELD { left.min(LOOK) } else { left };
     left.saturating_sub(waited)
 }
 
-/// The outcome of a body while its stream was polled.
+/// The result of a body during one poll of its stream.
 #[derive(Clone, Copy, Debug)]
 enum BodyPoll {
     /// The body was not polled: the client has no room, or the handler runs.
     NotPolled,
-    /// The body gave this many bytes, which the client has yet to take.
+    /// The body produced this many bytes, which the client has yet to read.
     Data(u64),
-    /// The body has no bytes: it waits for the application, or has ended.
+    /// The body produced no bytes: it waits for the application, or has ended.
     Pending,
 }
 
 thread_local! {
-    /// Carries the outcome from the body of a stream to [`watch`], past hyper.
-    /// [`watch`] polls the body within one call, so that no other stream is polled
-    /// meanwhile.
+    /// Passes the result from the body of a stream to [`watch`], bypassing
+    /// hyper. [`watch`] polls the body within one call, so no other stream is
+    /// polled meanwhile.
     static BODY_POLL: Cell<BodyPoll> = const { Cell::new(BodyPoll::NotPolled) };
 }
 
-/// Notes that the body of the polled stream gave bytes.
+/// Records that the body of the polled stream produced bytes.
 pub(crate) fn gave_data(bytes: usize) {
     let before = if let BodyPoll::Data(before) = BODY_POLL.get() { before } else { 0 };
     BODY_POLL.set(BodyPoll::Data(before + bytes as u64));
 }
 
-/// Notes that the body of the polled stream has no bytes.
+/// Records that the body of the polled stream produced no bytes.
 pub(crate) fn has_no_data() {
     BODY_POLL.set(BodyPoll::Pending);
 }
 
-/// The bytes of large responses that a connection may have in memory before a
-/// stall ends its streams after [`LOOK`]: 64 MiB.
+/// The number of bytes of large responses that a connection may have in memory
+/// before a stall ends its streams after [`LOOK`]: 64 MiB.
 pub(crate) const MAX_HELD: u64 = 67_108_864;
 
-/// The longest stall of a connection above [`MAX_HELD`], and the time between two
-/// looks at a wait: 5 s.
+/// The longest stall of a connection above [`MAX_HELD`], and the interval
+/// between two checks of a wait: 5 s.
 const LOOK: Duration = Duration::from_secs(5);
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! The sweep: one task that looks at all connections of a server, ends stalled
+//! The sweep: one task that checks all connections of a server, ends stalled
 //! ones and parks idle ones.
 //!
-//! A timer for each request would cost a fifth of hyper's part (measured). The
-//! sweep costs a request nothing. [`verdict`] is the rule, a pure function.
+//! A timer per request would add a fifth to hyper's cost (measured). The sweep
+//! costs a request nothing. The rule is the pure function [`verdict`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,10 +17,10 @@ use crate::registry::Registry;
 use crate::time_budget::StallPolicy;
 use crate::write_stall::max_stuck;
 
-/// A coarse clock in milliseconds, which advances with each sweep.
+/// A coarse clock in milliseconds that advances with each sweep.
 ///
-/// On a machine that stands still for a while, this makes every timeout longer
-/// and none shorter.
+/// If the machine is suspended for a while, every timeout becomes longer and
+/// none shorter.
 #[derive(Debug)]
 pub(crate) struct SweepClock {
     now: AtomicU64,
@@ -32,8 +32,8 @@ impl SweepClock {
         Self { now: AtomicU64::new(0), interval: millis(interval) }
     }
 
-    /// Returns the time for an event that begins now: that of the next sweep, so
-    /// that no timeout is too early.
+    /// Returns the time for an event that begins now: the time of the next
+    /// sweep, so no timeout is too early.
     pub(crate) fn stamp(&self) -> u64 {
         self.now.load(Ordering::Relaxed) + self.interval
     }
@@ -44,22 +44,22 @@ impl SweepClock {
     }
 }
 
-/// The state of a connection as the sweep sees it. All times are those of the
-/// [`SweepClock`].
+/// The sweep's view of a connection. All times come from the [`SweepClock`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Snapshot {
     pub(crate) phase: Phase,
     pub(crate) http2: bool,
     pub(crate) parked: bool,
-    /// The socket takes no more bytes.
+    /// The socket accepts no more bytes.
     pub(crate) blocked: bool,
-    /// HTTP/1: each request was answered, and the next one has not begun.
+    /// HTTP/1: every request has its response, and the next request has not
+    /// begun.
     pub(crate) complete: bool,
-    /// The bytes that the socket took after it was blocked.
+    /// The number of bytes that the socket accepted after it was blocked.
     pub(crate) taken: u64,
-    /// More of a request's body is awaited.
+    /// The server waits for more of a request body.
     pub(crate) awaits_body: bool,
-    /// The time at which the last head or the last idleness began.
+    /// The start of the current head or idle period.
     pub(crate) begun: u64,
 }
 
@@ -70,25 +70,25 @@ impl Snapshot {
         idle && !self.http2 && !self.blocked && self.complete
     }
 
-    /// Returns true if nothing can happen before the client takes bytes.
+    /// Returns true if nothing can happen before the client reads.
     pub(crate) fn awaits_reading(&self) -> bool {
         self.blocked && self.phase != Phase::Upgraded
     }
 
-    /// Returns true while the head of a request comes or is awaited, and nothing
-    /// else happens.
+    /// Returns true while the server only waits for a request head or its rest.
     pub(crate) fn waits_for_head(&self) -> bool {
         matches!(self.phase, Phase::Head { .. }) && !self.blocked
     }
 
-    /// Returns true while no request runs and no bytes wait for the client.
+    /// Returns true while no request is running and no bytes wait for the
+    /// client.
     pub(crate) fn is_unused(&self) -> bool {
         let runs = matches!(self.phase, Phase::Busy | Phase::Upgraded);
         !runs && !self.blocked
     }
 
-    /// Returns the time from which on the connection is idle, if no bytes wait for
-    /// the client.
+    /// Returns the time since which the connection is idle, if no bytes wait
+    /// for the client.
     pub(crate) fn idle_since(&self) -> Option<u64> {
         match self.phase {
             Phase::Idle { since } if self.is_unused() => Some(since),
@@ -96,8 +96,9 @@ impl Snapshot {
         }
     }
 
-    /// Returns the time at which an unfinished request began: the server waits for
-    /// the rest of its head or its body, or for the client to take the response.
+    /// Returns the start time of an unfinished request. The server waits for
+    /// the rest of its head or its body, or for the client to read the
+    /// response.
     pub(crate) fn unfinished_since(&self) -> Option<u64> {
         match self.phase {
             Phase::Head { since } => Some(since),
@@ -114,13 +115,13 @@ impl Snapshot {
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Phase {
-    /// The head of a request is awaited or comes.
+    /// Waiting for a request head or its rest.
     Head { since: u64 },
-    /// A request runs.
+    /// A request is running.
     Busy,
-    /// No request runs, and none has begun.
+    /// No request is running or has begun.
     Idle { since: u64 },
-    /// The connection belongs to another protocol.
+    /// The connection now speaks another protocol.
     Upgraded,
 }
 
@@ -130,7 +131,7 @@ pub(crate) struct Limits {
     pub(crate) header_read: u64,
     pub(crate) idle: u64,
     pub(crate) write: StallPolicy,
-    /// The number of connections that may be stuck at a time.
+    /// The number of connections that may be stuck at the same time.
     pub(crate) stuck: usize,
     pub(crate) park: u64,
     /// False on the plain path.
@@ -149,14 +150,15 @@ impl Limits {
         }
     }
 
-    /// Returns the time between two sweeps: a second, less for short timeouts.
+    /// Returns the time between two sweeps: a second, or less for short
+    /// timeouts.
     pub(crate) fn interval(self) -> Duration {
         let shortest = self.header_read.min(self.idle).min(millis(self.write.most));
         // Parking may be less precise, because no client waits for it.
         Duration::from_millis((shortest / 4).min(self.park / 2).clamp(5, 1_000))
     }
 
-    /// Returns true if connections are parked at all.
+    /// Returns true if parking is enabled.
     pub(crate) fn parks(self) -> bool {
         self.may_park && self.park < self.idle
     }
@@ -168,7 +170,7 @@ pub(crate) fn verdict(seen: &Snapshot, now: u64, limits: Limits) -> Command {
     let passed = |since: u64| now.saturating_sub(since);
     match seen.phase {
         Phase::Head { since } if passed(since) >= limits.header_read => Command::Close,
-        // After GOAWAY a client of HTTP/2 has a while to answer.
+        // After GOAWAY, an HTTP/2 client has some time to answer.
         Phase::Idle { since } if passed(since) >= limits.idle + limits.header_read => {
             Command::Close
         }
@@ -182,11 +184,11 @@ pub(crate) fn verdict(seen: &Snapshot, now: u64, limits: Limits) -> Command {
     }
 }
 
-/// Sweeps for ever.
+/// Sweeps forever.
 pub(crate) async fn run(registry: Arc<Registry>, clock: Arc<SweepClock>) {
     let mut ticks = interval(Duration::from_millis(clock.interval));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // The first tick comes at once.
+    // The first tick completes immediately.
     ticks.tick().await;
     loop {
         ticks.tick().await;
@@ -195,7 +197,7 @@ pub(crate) async fn run(registry: Arc<Registry>, clock: Arc<SweepClock>) {
 }
 
 fn millis(duration: Duration) -> u64 {
-    // Durations are bounded by a year, which fits.
+    // Durations are at most a year, which fits.
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
@@ -209,7 +211,7 @@ pub(crate) mod tests {
         Limits { header_read: 10_000, idle: 60_000, write, stuck: 2, park: 2_000, may_park: true }
     }
 
-    /// Makes the snapshot of a connection of HTTP/1.
+    /// Creates the snapshot of an HTTP/1 connection.
     fn snapshot(phase: Phase) -> Snapshot {
         Snapshot {
             phase,
@@ -240,7 +242,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Header 10 s, idle 60 s, parking 2 s; HTTP/2.
+    /// Checks HTTP/2 with header 10 s, idle 60 s and parking 2 s.
     #[track_caller]
     fn check(phase: Phase, now: u64, expected: Command) {
         let limits = limits();
@@ -305,7 +307,7 @@ pub(crate) mod tests {
     fn nothing_is_ended_before_its_time() {
         let clock = SweepClock::new(Duration::from_secs(1));
         let began = clock.stamp();
-        // The sweep may come right after the stamp.
+        // The sweep may follow right after the stamp.
         let ages: Vec<u64> = (0..3).map(|_| clock.tick() - began).collect();
         assert_eq!(ages, [0, 1_000, 2_000]);
     }

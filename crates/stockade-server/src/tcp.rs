@@ -1,4 +1,4 @@
-//! Listeners of TCP, opened here or given, and the options of their sockets.
+//! TCP listeners, bound here or passed in, and their socket options.
 
 use std::io;
 use std::net::SocketAddr;
@@ -17,14 +17,15 @@ pub(crate) fn open(
 ) -> Result<(Vec<Bound>, SocketAddr), ServeError> {
     let shares = options.reuse_port || options.acceptors > 1;
     let (mut all, local) = take(listen(address, options.backlog, shares)?)?;
-    // By the address that is bound, because the port may have been 0.
+    // Uses the bound address, because the port may have been 0.
     for _ in 1..options.acceptors {
         all.extend(take(listen(local, options.backlog, shares)?)?.0);
     }
     Ok((all, local))
 }
 
-/// Opens a listening socket, which shares its address with others if `shares`.
+/// Opens a listening socket. With `shares`, other sockets can use the same
+/// address.
 pub(crate) fn listen(
     address: SocketAddr,
     backlog: u32,
@@ -32,8 +33,9 @@ pub(crate) fn listen(
 ) -> Result<TcpListener, ServeError> {
     let open = || {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-        // Without this a server cannot start again while its old connections are in
-        // TIME_WAIT. On Windows it would let two processes share a port.
+        // Allows a restart while old connections of the server are in
+        // TIME_WAIT. On Windows the option would let two processes share a
+        // port.
         #[cfg(unix)]
         socket.set_reuseaddr(true)?;
         if shares {
@@ -45,7 +47,7 @@ pub(crate) fn listen(
     open().map_err(|source| ServeError::Bind { address, source })
 }
 
-/// Lets other sockets have the same address.
+/// Allows other sockets on the same address.
 #[cfg(all(unix, not(any(target_os = "solaris", target_os = "illumos", target_os = "cygwin"))))]
 fn share_port(socket: &TcpSocket) -> io::Result<()> {
     socket.set_reuseport(true)
@@ -62,7 +64,7 @@ fn share_port(_: &TcpSocket) -> io::Result<()> {
 /// Takes over a listener of the standard library.
 pub(crate) fn from_std(listener: std::net::TcpListener) -> Result<TcpListener, ServeError> {
     let take = || {
-        // tokio would wait in the system's call.
+        // tokio would otherwise block in the system call.
         listener.set_nonblocking(true)?;
         TcpListener::from_std(listener)
     };
@@ -76,7 +78,7 @@ pub(crate) fn take(listener: TcpListener) -> Result<(Vec<Bound>, SocketAddr), Se
     Ok((vec![bound], local))
 }
 
-/// Sets the options of a socket. One that the system refuses is only logged.
+/// Sets the options of a socket. Failures are only logged.
 pub(crate) fn set_up(stream: &TcpStream, address: SocketAddr, options: &ServerOptions) {
     let note = |option: &str, outcome: io::Result<()>| {
         if let Err(error) = outcome {
@@ -85,8 +87,8 @@ pub(crate) fn set_up(stream: &TcpStream, address: SocketAddr, options: &ServerOp
     };
     note("TCP_NODELAY", stream.set_nodelay(options.tcp_nodelay));
     let socket = SockRef::from(stream);
-    // Without this a client that vanishes without closing, such as a machine
-    // without power, would keep its slot as long as its request runs.
+    // Otherwise a client that vanishes without closing, such as a machine that
+    // loses power, would occupy its slot as long as its request runs.
     note("SO_KEEPALIVE", socket.set_tcp_keepalive(&keepalive()));
     #[cfg(any(target_os = "android", target_os = "linux"))]
     if let Some(bytes) = options.tcp_notsent_lowat {
@@ -97,10 +99,10 @@ pub(crate) fn set_up(stream: &TcpStream, address: SocketAddr, options: &ServerOp
     }
 }
 
-/// Returns the times at which the system probes a silent client.
+/// Returns the schedule of the keep-alive probes for silent clients.
 fn keepalive() -> TcpKeepalive {
     let keepalive = TcpKeepalive::new().with_time(KEEPALIVE_IDLE);
-    // Other systems have values of their own, which cannot be set.
+    // The values of other systems cannot be set.
     #[cfg(any(
         target_os = "android",
         target_os = "dragonfly",
@@ -122,14 +124,14 @@ const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
 /// The time between two probes.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
 
-/// The number of probes without an answer that end the connection.
+/// The number of unanswered probes that end the connection.
 const KEEPALIVE_RETRIES: u32 = 6;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Returns a connection that the server has set up.
+    /// Returns a connection after the server has set it up.
     async fn accepted(listener: &TcpListener, options: &ServerOptions) -> TcpStream {
         let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (stream, address) = listener.accept().await.unwrap();

@@ -1,23 +1,25 @@
-//! [`TimeBudget`]: the time that the server goes on waiting for a client.
+//! [`TimeBudget`]: how long the server continues to wait for a client.
 //!
-//! The rule is the same for both directions. Waiting for a client uses up its
-//! time, and each byte that moves gives some back. So a client that keeps the
-//! [rate](StallPolicy::rate) lives for ever, and one that drips does not. The
-//! time is bounded, so that no amount of bytes buys a long silence.
+//! The same rule applies to both directions. Waiting for a client uses up its
+//! time, and every transferred byte gives some time back. A client that
+//! sustains the [rate](StallPolicy::rate) can therefore continue forever; a
+//! client that only trickles bytes cannot. The budget is capped, so no number
+//! of bytes allows a long silence.
 
 use std::time::Duration;
 
-/// The least rate of a client, and its longest silence.
+/// The minimum rate of a client, and its longest silence.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct StallPolicy {
     /// The longest silence.
     pub(crate) most: Duration,
-    /// The bytes that buy one second; 0 if each byte gives the whole time back.
+    /// The number of bytes that earn one second; 0 if each byte restores the
+    /// full time.
     pub(crate) rate: u32,
 }
 
 impl StallPolicy {
-    /// Returns the time that bytes buy.
+    /// Returns the time that bytes earn.
     fn earned(self, bytes: u64) -> Duration {
         match (bytes, self.rate) {
             (0, _) => Duration::ZERO,
@@ -29,7 +31,7 @@ impl StallPolicy {
     }
 }
 
-/// The time that a client has left.
+/// The remaining time of a client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct TimeBudget {
     policy: StallPolicy,
@@ -37,12 +39,12 @@ pub(crate) struct TimeBudget {
 }
 
 impl TimeBudget {
-    /// Makes the full budget of a policy.
+    /// Creates the full budget of a policy.
     pub(crate) fn full(policy: StallPolicy) -> Self {
         Self { policy, left: policy.most }
     }
 
-    /// Makes the smaller budget of a client that has not sent anything yet.
+    /// Creates the smaller budget of a client that has not sent anything yet.
     pub(crate) fn short(policy: StallPolicy) -> Self {
         Self { policy, left: policy.most.min(GRACE) }
     }
@@ -51,7 +53,7 @@ impl TimeBudget {
         self.left
     }
 
-    /// Notes bytes that moved after a wait.
+    /// Records bytes transferred after a wait.
     pub(crate) fn moved(&mut self, bytes: u64, waited: Duration) {
         let left = self.left.saturating_add(self.policy.earned(bytes));
         self.left = left.saturating_sub(waited).min(self.policy.most);
@@ -65,8 +67,9 @@ const GRACE: Duration = Duration::from_secs(10);
 mod tests {
     use super::*;
 
-    /// Checks the time that is left, in ms, after steps of bytes and the wait
-    /// before them in ms, at 500 bytes a second and at most 30 s.
+    /// Checks the remaining time in ms. Each step has a number of bytes and the
+    /// wait before them in ms. The rate is 500 bytes per second, the maximum 30
+    /// s.
     #[track_caller]
     fn check(mut budget: TimeBudget, steps: &[(u64, u64)], left: u64) {
         for (bytes, waited) in steps {
@@ -90,7 +93,7 @@ mod tests {
             (&[(0, 20_000), (0, 20_000)], 0),
             (&[(1 << 40, 0), (0, 29_000)], 1_000),
             (&[(u64::MAX, 29_000)], 30_000),
-            // 64 bytes each 5 s.
+            // 64 bytes every 5 s.
             (&[(64, 5_000), (64, 5_000), (64, 5_000), (64, 5_000)], 10_512),
         ];
         for (steps, left) in cases {
@@ -104,7 +107,7 @@ mod tests {
             (&[], 10_000),
             (&[(1_000, 0)], 12_000),
             (&[(1 << 20, 9_000)], 30_000),
-            // A few bytes each 3 s.
+            // A few bytes every 3 s.
             (&[(5, 3_000), (5, 3_000), (5, 3_000)], 1_030),
             (&[(5, 3_000), (5, 3_000), (5, 3_000), (5, 3_000)], 0),
         ];

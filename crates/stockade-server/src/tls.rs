@@ -1,5 +1,5 @@
-//! [`TlsConfig`]: a certificate and its key, which may be replaced while a server
-//! runs.
+//! [`TlsConfig`]: a certificate and its key, which can be replaced while a
+//! server runs.
 
 use std::fmt;
 use std::fs;
@@ -20,15 +20,15 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// A certificate with its private key: TLS 1.2 and 1.3, without client
-/// certificates; or a configuration of rustls, with whatever it has.
+/// A certificate with its private key for TLS 1.2 and 1.3, without client
+/// certificates; or a rustls configuration with any settings.
 ///
-/// The cryptography is that of ring; no process-wide provider is read or set.
+/// The cryptography provider is ring; no process-wide provider is read or set.
 ///
-/// Clones are the same configuration: a certificate that is [reloaded](Self::reload)
-/// or [replaced](Self::replace) by one of them holds for the next handshake of every
-/// server that has another one. Connections that are open keep theirs. A new
-/// certificate that cannot be used changes nothing.
+/// Clones share the configuration: a certificate that one of them
+/// [reloads](Self::reload) or [replaces](Self::replace) applies to the next
+/// handshake of every server with a clone. Open connections keep their
+/// certificate. A new certificate that cannot be used changes nothing.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -49,11 +49,11 @@ pub struct TlsConfig {
     reload_every: Option<Duration>,
 }
 
-/// A configuration as connections use it.
+/// A configuration in the form that connections use.
 #[derive(Clone)]
 struct Prepared {
     http2: Arc<ServerConfig>,
-    /// The same without HTTP/2 in ALPN.
+    /// The same configuration without HTTP/2 in ALPN.
     http1: Arc<ServerConfig>,
 }
 
@@ -65,23 +65,23 @@ struct Files {
     hasher: RandomState,
 }
 
-/// The files as they were when they were looked at last.
+/// The state of the files at the last check.
 #[derive(Clone, Copy, Default)]
 struct Seen {
-    /// A hash of what was in them, `None` if they could not be read.
+    /// A hash of their contents, or `None` if they could not be read.
     hash: Option<u64>,
-    /// True if they could not be used for the first time. They are tried once more
-    /// before that is an error, because a certificate is written before its key.
+    /// True after the first failure. They are tried once more before an error
+    /// is reported, because a certificate is written before its key.
     is_doubtful: bool,
 }
 
 impl TlsConfig {
-    /// Reads a chain of certificates, the server's own first, and its private
-    /// key (PKCS #8, PKCS #1 or SEC 1), both PEM.
+    /// Reads a PEM certificate chain, the server's certificate first, and its
+    /// PEM private key (PKCS #8, PKCS #1 or SEC 1).
     ///
     /// # Errors
-    /// When the certificate or the key cannot be read, or they do not belong
-    /// together.
+    /// Fails if the certificate or the key cannot be read, or if they do not
+    /// match.
     #[track_caller]
     pub fn from_pem(
         cert_pem: impl AsRef<[u8]>,
@@ -92,11 +92,12 @@ impl TlsConfig {
         prepared.map(Self::of).map_err(|text| mistake(text, location))
     }
 
-    /// Reads the same as [`from_pem`](Self::from_pem) from two files, which
-    /// [`reload`](Self::reload) reads again.
+    /// Reads the same as [`from_pem`](Self::from_pem) from two files.
+    /// [`reload`](Self::reload) can read them again.
     ///
     /// # Errors
-    /// Those of [`from_pem`](Self::from_pem), and when a file cannot be read.
+    /// The errors of [`from_pem`](Self::from_pem). Also fails if a file cannot
+    /// be read.
     #[track_caller]
     pub fn from_files(
         cert: impl Into<PathBuf>,
@@ -114,18 +115,20 @@ impl TlsConfig {
         Ok(Self { files: Some(Arc::new(files)), ..Self::of(prepared) })
     }
 
-    /// Takes a configuration of rustls: client certificates, several certificates by
-    /// name, another provider of cryptography.
+    /// Uses a rustls configuration, for example with client certificates,
+    /// several certificates by name, or another cryptography provider.
     ///
-    /// A list in its `alpn_protocols` is kept, without `h2` where the server's option
-    /// [`http2`](crate::ServerOptions::http2) is off; an empty one becomes `h2` and
-    /// `http/1.1`. A connection that agrees to `acme-tls/1` (RFC 8737) is closed after
-    /// its handshake, as that protocol has it.
+    /// A non-empty `alpn_protocols` list is preserved, without `h2` if the
+    /// server's option [`http2`](crate::ServerOptions::http2) is off; an empty
+    /// one becomes `h2` and `http/1.1`. A connection that negotiates
+    /// `acme-tls/1` (RFC 8737) closes after its handshake, as that protocol
+    /// requires.
     ///
-    /// `stockade::server::rustls` is the version of rustls that this takes.
+    /// `stockade::server::rustls` is the accepted version of rustls.
     ///
     /// # Errors
-    /// When `alpn_protocols` has a protocol that the server does not speak.
+    /// Fails if `alpn_protocols` contains a protocol that the server does not
+    /// support.
     #[track_caller]
     pub fn from_rustls(config: impl Into<Arc<ServerConfig>>) -> Result<Self, ConfigError> {
         let config = config.into();
@@ -138,15 +141,16 @@ impl TlsConfig {
         Ok(Self::of(Prepared::new(&config)))
     }
 
-    /// Reads its files again, and takes what is in them for all handshakes from now
-    /// on. It reads them in this call, which blocks for as long as the disk takes.
+    /// Reads the files again, and uses the new certificate for all future
+    /// handshakes. This blocks until the files are read.
     ///
-    /// Call it when a signal says that the certificate was renewed; or let
-    /// [`reload_every`](Self::reload_every) look.
+    /// Call it on a signal that the certificate was renewed, or use
+    /// [`reload_every`](Self::reload_every).
     ///
     /// # Errors
-    /// When they cannot be read or do not belong together; then the old certificate
-    /// stays. Also when this was not made by [`from_files`](Self::from_files).
+    /// Fails if the files cannot be read or do not match; the old certificate
+    /// then stays in use. Also fails if this was not created by
+    /// [`from_files`](Self::from_files).
     #[track_caller]
     pub fn reload(&self) -> Result<(), ConfigError> {
         let location = Location::caller();
@@ -160,18 +164,19 @@ impl TlsConfig {
         Ok(())
     }
 
-    /// Looks at its files at this interval while a server runs with it, and reloads
-    /// them when they have changed. Each new certificate is logged. Files that cannot
-    /// be used leave the old one in place; they are logged once, when they cannot be
-    /// used at the next look either, because a certificate is written before its key.
-    /// No effect if it was not made by [`from_files`](Self::from_files).
+    /// Checks the files at this interval while a server uses this
+    /// configuration, and reloads them when they have changed. Each new
+    /// certificate is logged. The old certificate stays in use if the files are
+    /// invalid. Invalid files are logged once, after a second failed check,
+    /// because a certificate is written before its key. No effect if this was
+    /// not created by [`from_files`](Self::from_files).
     #[must_use]
     pub fn reload_every(mut self, interval: Duration) -> Self {
         self.reload_every = Some(interval.max(SHORTEST_INTERVAL));
         self
     }
 
-    /// Takes the certificate of another configuration for all handshakes from now on.
+    /// Uses the certificate of another configuration for all future handshakes.
     pub fn replace(&self, with: &Self) {
         self.set(with.prepared());
     }
@@ -194,7 +199,7 @@ impl TlsConfig {
         TlsAcceptor::from(if http2 { both } else { http1 })
     }
 
-    /// Looks at the files for ever, if it is to.
+    /// Checks the files forever, if enabled.
     pub(crate) async fn watch(self) {
         let (Some(interval), Some(_)) = (self.reload_every, &self.files) else {
             return std::future::pending().await;
@@ -219,8 +224,8 @@ impl TlsConfig {
         }
     }
 
-    /// Returns true if the files have changed and were taken. Fails once for each
-    /// state of them that cannot be, unless the next look finds one that can.
+    /// Returns true if the files have changed and are now in use. Fails once
+    /// for each invalid state of the files, unless the next check succeeds.
     pub(crate) fn reload_if_changed(&self) -> Result<bool, String> {
         let Some(files) = &self.files else { return Ok(false) };
         let mut seen = lock(&files.seen);
@@ -245,7 +250,7 @@ impl TlsConfig {
 }
 
 impl Files {
-    /// Reads both files, and returns them with a hash of them.
+    /// Reads both files, and returns them with their hash.
     fn read(&self) -> Result<(Vec<u8>, Vec<u8>, u64), String> {
         let read = |path: &PathBuf| {
             fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
@@ -255,7 +260,7 @@ impl Files {
         Ok((cert, key, hash))
     }
 
-    /// Notes that they were read and can be used.
+    /// Records that the files were read and are valid.
     fn see(&self, hash: u64) {
         *lock(&self.seen) = Seen { hash: Some(hash), is_doubtful: false };
     }
@@ -267,7 +272,7 @@ impl Files {
 }
 
 impl Prepared {
-    /// Reads a certificate and its key, both PEM.
+    /// Parses a PEM certificate and its PEM key.
     fn read(cert_pem: &[u8], key_pem: &[u8]) -> Result<Self, String> {
         let certificates: Vec<_> = CertificateDer::pem_slice_iter(cert_pem)
             .collect::<Result<_, _>>()
@@ -307,7 +312,7 @@ impl fmt::Debug for TlsConfig {
     }
 }
 
-/// The names of ALPN that a server knows.
+/// The ALPN names that a server supports.
 const SPOKEN: [&[u8]; 4] = [HTTP2, HTTP1, b"http/1.0", ACME];
 
 /// HTTP/2.
@@ -316,8 +321,8 @@ pub(crate) const HTTP2: &[u8] = b"h2";
 /// HTTP/1.1.
 const HTTP1: &[u8] = b"http/1.1";
 
-/// The check of a certificate authority, which is over with the handshake.
+/// A certificate authority's validation, which ends with the handshake.
 pub(crate) const ACME: &[u8] = b"acme-tls/1";
 
-/// The least time between two looks at the files.
+/// The minimum time between two checks of the files.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(100);

@@ -1,4 +1,5 @@
-//! [`TrackedStream`]: the socket of a connection, which notes when bytes move.
+//! [`TrackedStream`]: the socket of a connection, which records transferred
+//! bytes.
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::net::IpAddr;
@@ -16,18 +17,21 @@ use crate::connection_record::ConnectionRecord;
 use crate::registry::Registration;
 use crate::socket::Socket;
 
-/// A socket that notes in its [`ConnectionRecord`] when bytes come, and when the
-/// client takes none. The connection counts as open until this is dropped.
+/// A socket that records in its [`ConnectionRecord`] when bytes arrive, and
+/// when the client accepts none. The connection counts as open until this is
+/// dropped.
 #[derive(Debug)]
 pub(crate) struct TrackedStream {
     stream: Socket,
     record: Arc<ConnectionRecord>,
-    /// True if this notices a client that closes while its response is made.
+    /// True if this notices a client that closes while its response is pending.
     watches: bool,
-    /// True if a client that has closed its sending side alone is not gone.
+    /// True if a client that has only closed its sending side counts as
+    /// connected.
     half_close: bool,
-    /// True if a peek shows nothing new: the client has sent more while its
-    /// response is made, or its sending side may be closed, and is.
+    /// True if a peek cannot show anything new: the client has sent more while
+    /// its response is pending, or has closed its sending side, which is
+    /// allowed.
     is_settled: bool,
     registration: Registration,
 }
@@ -48,38 +52,38 @@ impl TrackedStream {
         Self { stream, record, watches: false, half_close: false, is_settled: false, registration }
     }
 
-    /// Returns the capacity that is left for connections.
+    /// Returns the remaining capacity for connections.
     pub(crate) fn capacity(&self) -> Capacity {
         self.registration.capacity()
     }
 
-    /// Counts the connection for its client, which has become known. See
+    /// Counts the connection for its client once the client is known. See
     /// [`Registration::identify`].
     pub(crate) fn identify(&mut self, client: Option<IpAddr>, now: Instant) -> Admission {
         self.registration.identify(client, now)
     }
 
-    /// Returns the process at the other end, if the system tells it.
+    /// Returns the peer process, if the system reports it.
     pub(crate) fn credentials(&self) -> Option<PeerCredentials> {
         self.stream.credentials()
     }
 
-    /// Returns true if [`watch`](Self::watch) notices anything. Else a client that
-    /// closes is noticed by reading.
+    /// Returns true if [`watch`](Self::watch) has an effect. Otherwise reading
+    /// detects a client that closes.
     pub(crate) fn can_peek(&self) -> bool {
         self.stream.can_peek()
     }
 
-    /// Notices from now on a client that closes while its response is made. Then
-    /// the flush fails by which hyper ends each of its rounds.
+    /// From now on, notices a client that closes while its response is pending.
+    /// hyper ends each round with a flush, and that flush then fails.
     ///
-    /// hyper has this, too (`half_close`): it reads into its buffer for the next
-    /// request. That takes a new buffer for each request, because the request still
-    /// holds the old one, and costs a tenth of a request. Only a request that has
-    /// to wait needs it.
+    /// hyper can also detect this (`half_close`): it reads into its buffer for
+    /// the next request. That allocates a new buffer per request, because the
+    /// request still holds the old one, and costs a tenth of a request. Only a
+    /// request that must wait needs it.
     ///
-    /// With `half_close` it may close its sending side; then only a reset shows
-    /// that it is gone.
+    /// With `half_close`, the client may close its sending side; only a reset
+    /// then shows that it has disconnected.
     pub(crate) fn watch(&mut self, half_close: bool) {
         self.watches = true;
         self.half_close = half_close;
@@ -101,8 +105,8 @@ impl TrackedStream {
         }
     }
 
-    /// Reads the first bytes until they tell HTTP/2 from HTTP/1, and returns them to
-    /// be read again.
+    /// Reads the first bytes until they distinguish HTTP/2 from HTTP/1, and
+    /// returns them to be read again.
     pub(crate) async fn sniff(&mut self) -> io::Result<(Protocol, Bytes)> {
         let mut begin = [0; PREFACE.len()];
         let mut length = 0;
@@ -127,12 +131,12 @@ impl TrackedStream {
         .await
     }
 
-    /// Notes the outcome of a write of `bufs`.
+    /// Records the outcome of writing `bufs`.
     ///
-    /// A socket that is blocked is tried now and then although the system does not
-    /// report it as ready. Linux reports a socket when a third of its buffer is
-    /// free, which may be a megabyte. A slow client takes minutes for that, and would
-    /// look like one that takes nothing.
+    /// Occasionally tries to write to a blocked socket even if the system does
+    /// not report it as ready. Linux reports a socket as ready when a third of
+    /// its buffer is free, which may be a megabyte. That takes minutes with a
+    /// slow client, which would look as if it accepted nothing.
     fn wrote(
         &self,
         outcome: Poll<io::Result<usize>>,
@@ -157,8 +161,8 @@ impl TrackedStream {
 impl Drop for TrackedStream {
     fn drop(&mut self) {
         if self.record.resets() {
-            // Else the system would keep megabytes for a client that does not read
-            // them.
+            // The system would otherwise hold megabytes for a client that does
+            // not read them.
             self.stream.reset_on_drop();
         }
     }
@@ -215,7 +219,7 @@ impl AsyncWrite for TrackedStream {
     }
 }
 
-/// The first bytes of a client that speaks HTTP/2.
+/// The connection preface of HTTP/2 clients.
 ///
 /// Source: RFC 9113, section 3.4.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";

@@ -1,27 +1,26 @@
-//! [`UnfinishedQueue`]: the unfinished connections of clients that have more than
-//! their share of them.
+//! [`UnfinishedQueue`]: unfinished connections of clients above their share.
 
 use std::time::Duration;
 
 use stockade_stages::rate_limit::RateKey;
 use tokio::time::Instant;
 
-/// The connections on which the server waits for a client in the middle of a
-/// request or a response, for each client that has more than its share.
+/// Connections that wait for the client in the middle of a request or a
+/// response, grouped by client, for clients above their share.
 ///
-/// They make room for a new connection if no connection is idle. The client with
-/// the most of them loses its slowest one. The new connection counts too, so a
-/// client cannot push others out. A client within its share loses nothing.
+/// They make room for a new connection if no connection is idle. The client
+/// with the most of them loses its slowest one. The new connection also counts,
+/// so a client cannot displace others. A client within its share loses nothing.
 ///
-/// The queue is filled by a look at all connections, as an
-/// [`IdleQueue`](crate::idle_queue::IdleQueue) is.
+/// A scan of all connections fills the queue, as in
+/// [`IdleQueue`](crate::idle_queue::IdleQueue).
 #[derive(Debug, Default)]
 pub(crate) struct UnfinishedQueue {
     crowded: Vec<Crowded>,
     share: usize,
-    /// The time before which the connections are not looked at again.
+    /// The earliest time of the next scan.
     next_look: Option<Instant>,
-    /// The end of the last look's validity.
+    /// The end of the last scan's validity.
     expires: Option<Instant>,
 }
 
@@ -29,30 +28,31 @@ pub(crate) struct UnfinishedQueue {
 #[derive(Debug)]
 pub(crate) struct Crowded {
     pub(crate) client: RateKey,
-    /// The time at which each connection began, and its id; the slowest is the last.
+    /// The start time of each connection, and its id. The slowest connection is
+    /// last.
     pub(crate) waiting: Vec<(u64, u64)>,
-    /// The number of new connections that it got since the look.
+    /// The number of new connections since the scan.
     pub(crate) joined: usize,
 }
 
-/// The result of a look at all connections.
+/// The result of a scan of all connections.
 #[derive(Debug)]
 pub(crate) struct Look {
-    /// The clients whose unfinished connections reach the share, and perhaps some with
-    /// less.
+    /// The clients with unfinished connections that reach the share, and
+    /// possibly some with fewer.
     pub(crate) crowded: Vec<Crowded>,
-    /// The number of connections that each client may keep.
+    /// The share of each client, in connections.
     pub(crate) share: usize,
-    /// The number of connections that were looked at.
+    /// The number of scanned connections.
     pub(crate) looks: u32,
 }
 
 impl UnfinishedQueue {
-    /// Takes the slowest connection of the client that has the most, if that is more
-    /// than its share.
+    /// Removes and returns the slowest connection of the client with the most,
+    /// if it is above its share.
     ///
-    /// `newcomer` is the client whose connection waits. `since` returns the time at
-    /// which an unfinished connection began, if it may be ended.
+    /// `newcomer` is the client of the waiting connection. `since` returns the
+    /// start time of an unfinished connection, if it may be ended.
     pub(crate) fn pop(
         &mut self,
         now: Instant,
@@ -87,18 +87,18 @@ impl UnfinishedQueue {
                 return Some(id);
             }
         }
-        // The memory for thousands of entries is not kept.
+        // Frees the memory of thousands of entries.
         self.crowded = Vec::new();
         None
     }
 }
 
-/// Returns the place of the client with the most connections, counting the new one,
-/// if they are more than its share.
+/// Returns the index of the client with the most connections, including the new
+/// one, if they exceed its share.
 fn most(crowded: &[Crowded], newcomer: &RateKey, share: usize) -> Option<usize> {
     let count = |client: &Crowded| {
         let is_newcomer = client.client == *newcomer;
-        // If two have the same number, the newcomer's client is the one that loses.
+        // On a tie, the newcomer's client loses.
         (client.waiting.len() + client.joined + usize::from(is_newcomer), is_newcomer)
     };
     let counts = crowded.iter().map(count).enumerate();
@@ -106,12 +106,12 @@ fn most(crowded: &[Crowded], newcomer: &RateKey, share: usize) -> Option<usize> 
     (most > share).then_some(at)
 }
 
-/// The pause before the next look, for each connection of the last one: ten times
-/// the cost of the look.
+/// The pause before the next scan, per connection in the last one: ten times
+/// the cost of the scan.
 const LOOK_COST: Duration = Duration::from_micros(1);
 
-/// The validity of a look. A crowd that reconnects needs one look for thousands of its
-/// connections, and the numbers are never older than this.
+/// The validity of a scan. When many clients reconnect, one scan serves
+/// thousands of connections, and the numbers are never older than this.
 const LOOK_TIME: Duration = Duration::from_millis(100);
 
 #[cfg(test)]
@@ -126,11 +126,11 @@ mod tests {
         RateKey::from(IpAddr::from([192, 0, 2, last]))
     }
 
-    /// Connections by id: the last byte of the address, and the time at which each
-    /// began.
+    /// Connections by id: the last byte of the client's address, and the start
+    /// time.
     type Connections = BTreeMap<u64, (u8, u64)>;
 
-    /// Looks at all connections as the registry does.
+    /// Scans all connections like the registry.
     fn look(connections: &Connections, newcomer: u8) -> Look {
         let mut clients: BTreeMap<u8, Vec<(u64, u64)>> = BTreeMap::from([(newcomer, Vec::new())]);
         for (id, (client, since)) in connections {
@@ -155,7 +155,7 @@ mod tests {
         queue.pop(now, &key(newcomer), || look(connections, newcomer), since)
     }
 
-    /// Checks which client loses a connection, for the number of connections of each.
+    /// Checks which client loses a connection, given their connection counts.
     #[track_caller]
     fn check(counts: &[usize], newcomer: u8, expected: Option<u8>) {
         let mut connections = Connections::new();
@@ -180,7 +180,7 @@ mod tests {
         check(&[10], 9, Some(0));
         check(&[4, 9, 3], 9, Some(1));
         check(&[1, 1, 1, 9], 0, Some(3));
-        // The clients have one each.
+        // Each client has one connection.
         check(&[1, 1, 1], 9, None);
         check(&[1, 1, 2], 9, Some(2));
         check(&[3, 5, 3], 0, Some(1));
@@ -221,14 +221,15 @@ mod tests {
             assert_eq!(connections.remove(&id), Some((1, ended)));
             ended += 1;
         }
-        // Then both have 500. The newcomer loses its own, which the next look finds.
+        // Both clients then have 500. The newcomer loses its own connection,
+        // which the next scan finds.
         assert_eq!((ended, looks.get()), (500, 1));
     }
 
     #[test]
     fn one_look_serves_a_crowd_that_comes_back() {
         let looks = Cell::new(0);
-        // Each of eleven clients has its share.
+        // Each of the eleven clients has its share.
         let connections: Connections =
             (0..1_100).map(|id| (id, (u8::try_from(id % 11).unwrap(), id))).collect();
         let now = Instant::now();
@@ -240,7 +241,7 @@ mod tests {
             };
             let since = |id| connections.get(&id).map(|it| it.1);
             let ended = queue.pop(now, &key(newcomer), counted, since);
-            // The client of the new connection loses its own slowest one.
+            // The newcomer's client loses its own slowest connection.
             let client = ended.map(|id| connections[&id].0);
             assert_eq!(client, Some(newcomer));
         }

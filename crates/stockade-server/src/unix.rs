@@ -13,15 +13,15 @@ use crate::listener::Bound;
 
 /// A Unix socket to listen on, by its path.
 ///
-/// A socket file that another process left behind, without anybody who listens on
-/// it, is replaced. Any other file at the path stays, and so does a socket that
-/// somebody listens on: both are errors. When the server stops listening, it
-/// removes the file, unless another process has put its own there by then.
+/// A stale socket file, without a process that listens on it, is replaced. Any
+/// other file at the path is left unchanged, and so is a socket with a
+/// listener: both are errors. When the server stops listening, it removes the
+/// file, unless another process has replaced it.
 ///
-/// A connection has no client address: see [`LocalPeer`](stockade_core::LocalPeer)
-/// for what that means, and for the `trust_proxy` that a proxy in front needs. A
-/// handler can ask which process the client is:
-/// [`PeerCredentials`](stockade_core::PeerCredentials).
+/// A connection does not have a client address: see
+/// [`LocalPeer`](stockade_core::LocalPeer) for the consequences, and for the
+/// `trust_proxy` setting that a proxy in front needs. A handler can get the
+/// client process from [`PeerCredentials`](stockade_core::PeerCredentials).
 ///
 /// ```no_run
 /// use stockade::Router;
@@ -45,12 +45,13 @@ impl UnixSocket {
         Self { path: path.into(), mode: None }
     }
 
-    /// Sets the permissions of the socket file, such as `0o660`. On Linux a client
-    /// must be allowed to write to connect. They are set before the first client
-    /// can connect. Default: `0o777` without the bits of the process's umask.
+    /// Sets the permissions of the socket file, such as `0o660`. They apply
+    /// before the first client can connect. On Linux a client needs write
+    /// permission to connect. Default: `0o777` without the bits of the
+    /// process's umask.
     ///
-    /// Some systems do not go by them; the permissions of the directory hold
-    /// everywhere.
+    /// Some systems ignore the permissions of the file; the permissions of the
+    /// directory apply everywhere.
     #[must_use]
     pub fn mode(mut self, mode: u32) -> Self {
         self.mode = Some(mode);
@@ -65,7 +66,7 @@ impl UnixSocket {
 
     /// Opens the socket. Its file is removed with the listener.
     pub(crate) fn open(self, backlog: u32) -> Result<Bound, ServeError> {
-        // The working directory may be another one when the file is removed.
+        // The working directory may have changed when the file is removed.
         let path = std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
         let open = || {
             let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
@@ -87,7 +88,7 @@ impl UnixSocket {
 /// Takes over a listener of the standard library.
 pub(crate) fn from_std(listener: std::os::unix::net::UnixListener) -> Result<Bound, ServeError> {
     let take = || {
-        // tokio would wait in the system's call.
+        // tokio would otherwise block in the system call.
         listener.set_nonblocking(true)?;
         Bound::unix(UnixListener::from_std(listener)?, None)
     };
@@ -106,8 +107,9 @@ fn bind(socket: &Socket, path: &Path) -> io::Result<()> {
         return Err(io::Error::new(ErrorKind::AlreadyExists, "a file is there that is no socket"));
     }
     let found = identity(&found);
-    // Two processes that start at once may both find it stale: the later one must
-    // not remove what the earlier one has made meanwhile.
+    // Two processes that start simultaneously may both consider the file stale.
+    // The later one must not remove the file that the earlier one has created
+    // meanwhile.
     if !is_stale(&address)? || identity(&fs::symlink_metadata(path)?) != found {
         return Err(ErrorKind::AddrInUse.into());
     }
@@ -119,7 +121,7 @@ fn bind(socket: &Socket, path: &Path) -> io::Result<()> {
     socket.bind(&address)
 }
 
-/// Returns true if nobody listens on a socket.
+/// Returns true if no process listens on a socket.
 fn is_stale(address: &SockAddr) -> io::Result<bool> {
     let probe = Socket::new(Domain::UNIX, Type::STREAM, None)?;
     // A full queue of waiting connections would block.
@@ -128,12 +130,12 @@ fn is_stale(address: &SockAddr) -> io::Result<bool> {
     Ok(probe.connect(address).err().is_some_and(refused))
 }
 
-/// Returns the device and the number of a file.
+/// Returns the device and inode of a file.
 fn identity(file: &fs::Metadata) -> (u64, u64) {
     (file.dev(), file.ino())
 }
 
-/// A socket file, which is removed when this is dropped.
+/// A socket file that is removed on drop.
 #[derive(Debug)]
 pub(crate) struct SocketFile {
     path: PathBuf,

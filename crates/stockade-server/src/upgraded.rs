@@ -1,9 +1,9 @@
-//! Upgraded connections: each runs in a task of its own, and is still part of the
-//! shutdown.
+//! Upgraded connections: each runs in a separate task, and still takes part in
+//! the shutdown.
 //!
-//! On HTTP/1 an upgraded connection counts as one of `max_connections` until it
-//! ends. The sweep leaves it alone, and the end of a shutdown cuts it off, too.
-//! On HTTP/2 it is a request of its connection, and ends with that at the latest.
+//! An upgraded HTTP/1 connection counts against `max_connections` until it
+//! ends. The sweep ignores it; the end of a shutdown cuts it off. On HTTP/2 it
+//! is a request of its connection and ends with it at the latest.
 
 use std::sync::Arc;
 
@@ -17,23 +17,23 @@ use crate::accept::{Stage, reached};
 use crate::connection::{Http1Io, until_told};
 use crate::connection_record::{Command, ConnectionRecord, InFlight};
 
-/// A function that takes the connection out of hyper's type for it.
+/// A function that extracts the connection from hyper's type.
 pub(crate) type Unwrap = fn(hyper::upgrade::Upgraded) -> Upgraded;
 
-/// Takes a connection of type `T` out of hyper's type for it.
+/// Extracts a connection of type `T` from hyper's type.
 pub(crate) fn open<T: Io>(upgraded: hyper::upgrade::Upgraded) -> Upgraded {
     match upgraded.downcast::<Http1Io<T>>() {
         Ok(parts) => {
             let (io, read) = parts.io.into_inner().into_inner().into_parts(parts.read_buf);
             Upgraded::new(io).with_read(read)
         }
-        // A stream of HTTP/2.
+        // An HTTP/2 stream.
         Err(upgraded) => Upgraded::new(TokioIo::new(upgraded)),
     }
 }
 
-/// Returns hyper's promise of the connection if the request asks for an upgrade,
-/// and notes that in the extensions of the request.
+/// Returns hyper's promise of the connection if the request asks for an
+/// upgrade, and records this in the extensions of the request.
 pub(crate) fn wanted<B>(request: &mut http::Request<B>, is_tls: bool) -> Option<OnUpgrade> {
     // hyper adds an extension to every request that asks for an upgrade.
     if request.extensions().is_empty() {
@@ -49,7 +49,7 @@ pub(crate) fn wanted<B>(request: &mut http::Request<B>, is_tls: bool) -> Option<
     Some(on_upgrade)
 }
 
-/// Runs the new protocol on a connection, after the response was sent.
+/// Runs the new protocol on a connection after the response is sent.
 pub(crate) async fn run(
     on_upgrade: OnUpgrade,
     switch: Switch,
@@ -58,7 +58,7 @@ pub(crate) async fn run(
     http2: bool,
     mut stage: watch::Receiver<Stage>,
 ) {
-    // A connection of HTTP/2 is busy as long as this runs.
+    // An HTTP/2 connection is busy while this runs.
     let _in_flight = http2.then(|| InFlight::begin(&record));
     let upgraded = match on_upgrade.await {
         Ok(upgraded) => open(upgraded),

@@ -1,34 +1,35 @@
-//! [`WriteStall`]: a connection whose socket takes no more bytes of a response.
+//! [`WriteStall`]: a connection with a socket that accepts no more response
+//! bytes.
 //!
-//! A client that reads slowly looks for a while like one that does not read. Its
-//! system reports nothing before a good part of its buffer is free: with 128 KiB
-//! (the default of Linux) and 2 kB a second, each 65 s. So a single client has
-//! the time of the options, and many clients at once have less: see
-//! [`max_stuck`].
+//! For a while, a slow reader looks like a client that does not read. Its
+//! system reports progress only once a good part of its buffer is free: every
+//! 65 s with 128 KiB (the default on Linux) and 2 kB per second. A single
+//! client therefore gets the time from the options, and many stalled clients
+//! get less: see [`max_stuck`].
 
 use std::time::Duration;
 
 use crate::time_budget::{StallPolicy, TimeBudget};
 
-/// The sweep's notes about a connection while its socket is blocked.
+/// The sweep's record of a connection while its socket is blocked.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct WriteStall {
     budget: TimeBudget,
     /// The time of the last sweep.
     looked: u64,
-    /// The time of the last sweep that saw that bytes had gone.
+    /// The time of the last sweep that saw progress.
     moved: u64,
-    /// The bytes that had gone in all at the last sweep.
+    /// The total number of bytes accepted at the last sweep.
     taken: u64,
 }
 
 impl WriteStall {
-    /// Makes the notes of a socket that is found blocked.
+    /// Creates the record of a socket that was found blocked.
     pub(crate) fn new(now: u64, taken: u64, policy: StallPolicy) -> Self {
         Self { budget: TimeBudget::full(policy), looked: now, moved: now, taken }
     }
 
-    /// Notes a sweep; `taken` bytes have gone in all.
+    /// Records a sweep; `taken` is the total number of accepted bytes.
     pub(crate) fn pass(&mut self, now: u64, taken: u64) {
         let waited = Duration::from_millis(now.saturating_sub(self.looked));
         self.budget.moved(taken.saturating_sub(self.taken), waited);
@@ -38,39 +39,41 @@ impl WriteStall {
         (self.looked, self.taken) = (now, taken);
     }
 
-    /// Returns true if the client has used up its time.
+    /// Returns true if the client has exceeded its time.
     pub(crate) fn is_over(&self) -> bool {
         self.budget.left().is_zero()
     }
 
-    /// Returns true if the client has taken nothing for a while, as far as the
-    /// server can see.
+    /// Returns true if the client has accepted nothing for a while, as far as
+    /// the server can tell.
     pub(crate) fn is_stuck(&self) -> bool {
         self.looked.saturating_sub(self.moved) >= STUCK
     }
 }
 
-/// Returns the number of connections of a server that may be stuck at a time: one
-/// of 256 that may be open, and 16 in any case.
+/// Returns the number of a server's connections that may be stuck at the same
+/// time: one in 256 of the maximum, and at least 16.
 ///
-/// If there are more, those of the clients with the most of them end, and so does
-/// each further one of these clients that gets stuck, for a while. So a client
-/// that reads nothing on forty connections does not end those of people who read
-/// slowly. Where clients are not told apart, and where each has one, all end.
+/// If there are more, the stuck connections of the clients with the most of
+/// them end. For a while, so does every other connection of these clients that
+/// gets stuck. A client that reads nothing on forty connections thus does not
+/// end the connections of slow readers. All stuck connections end if clients
+/// are not distinguished, or if each client has one.
 pub(crate) fn max_stuck(max_connections: u32) -> usize {
     (max_connections / 256).max(16) as usize
 }
 
-/// The time without any bytes after which a client is stuck, in milliseconds:
-/// 12 s.
+/// The time without progress after which a client is stuck, in milliseconds: 12
+/// s.
 const STUCK: u64 = 12_000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Checks the seconds at which a client is over and at which it is stuck first,
-    /// within 400. `steps` returns the bytes that go in each second.
+    /// Checks the second at which a client's time ends, and the first at which
+    /// it is stuck, within 400. `steps` returns the bytes accepted in each
+    /// second.
     #[track_caller]
     fn check(steps: impl Fn(u64) -> u64, over: Option<u64>, stuck: Option<u64>) {
         let policy = StallPolicy { most: Duration::from_secs(75), rate: 500 };
@@ -91,12 +94,12 @@ mod tests {
             move |second: u64| if second.is_multiple_of(every) { bytes } else { 0 }
         };
         check(|_| 0, Some(75), Some(12));
-        // 64 bytes each 5 s.
+        // 64 bytes every 5 s.
         check(each(5, 64), Some(77), None);
         check(each(16, 64), Some(76), Some(12));
         check(|_| 499, None, None);
         check(|_| 400, Some(375), None);
-        // 2 kB a second as Linux shows it.
+        // 2 kB per second, as reported by Linux.
         check(each(65, 130_000), None, Some(12));
         check(each(8, 16_000), None, None);
     }

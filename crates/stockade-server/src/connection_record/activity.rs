@@ -1,4 +1,4 @@
-//! The times and counts of requests.
+//! Times and counts of requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -8,17 +8,17 @@ use crate::sweep::SweepClock;
 #[derive(Debug)]
 pub(super) struct Activity {
     clock: Arc<SweepClock>,
-    /// The time at which the head or the idleness began, times two; plus one for
-    /// idleness.
+    /// The start time of the head or idle period, times two; plus one if idle.
     mark: AtomicU64,
-    /// The lower half counts requests that run: the response is not handed over
-    /// completely, or the body is not read. While one runs, `mark` means nothing.
-    /// The upper half counts requests that have ended.
+    /// The lower half counts running requests: the response is not complete, or
+    /// the body is not read. `mark` is meaningless while one is running. The
+    /// upper half counts ended requests.
     requests: AtomicU64,
     /// The number of ended requests at the last call of
     /// [`has_rested`](Self::has_rested).
     ended_before: AtomicU64,
-    /// The number of request bodies that the server waits for; several on HTTP/2.
+    /// The number of request bodies that the server waits for; several on
+    /// HTTP/2.
     awaited_bodies: AtomicU32,
 }
 
@@ -34,39 +34,40 @@ impl Activity {
         }
     }
 
-    /// Begins a head, unless one has begun already.
+    /// Begins a head, unless one has already begun.
     pub(super) fn begin_head(&self) {
         if self.mark.load(Ordering::Relaxed) % 2 == 1 {
             self.mark.store(self.clock.stamp() * 2, Ordering::Relaxed);
         }
     }
 
-    /// Restarts the time of the head or the idleness.
+    /// Restarts the time of the head or idle period.
     pub(super) fn restart(&self) {
         let mark = self.mark.load(Ordering::Relaxed);
         self.mark.store(self.clock.stamp() * 2 + mark % 2, Ordering::Relaxed);
     }
 
-    /// Returns the beginning of the head or the idleness, and true for idleness.
+    /// Returns the start time of the head or idle period, and true if idle.
     pub(super) fn mark(&self) -> (u64, bool) {
         let mark = self.mark.load(Ordering::Relaxed);
         (mark / 2, mark % 2 == 1)
     }
 
-    /// Notes that a request begins.
+    /// Records that a request begins.
     pub(super) fn begin_request(&self) {
         self.requests.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes that a request has ended. `is_idle` is false if the next head has begun.
+    /// Records that a request has ended. `is_idle` is false if the next head
+    /// has begun.
     pub(super) fn end_request(&self, is_idle: bool) {
-        // First the mark: a snapshot reads it last.
+        // The mark comes first, because a snapshot reads it last.
         self.mark.store(self.clock.stamp() * 2 + u64::from(is_idle), Ordering::Relaxed);
-        // One running request less, one ended request more.
+        // One running request fewer, one ended request more.
         self.requests.fetch_add(ENDED - 1, Ordering::Release);
     }
 
-    /// Returns true while a request runs.
+    /// Returns true while a request is running.
     pub(super) fn is_busy(&self) -> bool {
         !self.requests.load(Ordering::Acquire).is_multiple_of(ENDED)
     }
@@ -85,7 +86,7 @@ impl Activity {
         self.awaited_bodies.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Returns true while more of a request's body is awaited.
+    /// Returns true while the server waits for more of a request body.
     pub(super) fn awaits_body(&self) -> bool {
         self.awaited_bodies.load(Ordering::Relaxed) > 0
     }

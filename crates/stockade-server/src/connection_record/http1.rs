@@ -1,4 +1,4 @@
-//! The state of a connection of HTTP/1.
+//! The state of an HTTP/1 connection.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,13 +10,13 @@ use crate::fast_path::exchanges::Exchanges;
 pub(crate) struct Http1State {
     /// The requests and responses.
     pub(crate) exchanges: Exchanges,
-    /// Headers of the next response that hyper does not write.
+    /// Headers of the next response that are written without hyper.
     pub(crate) sink: HeadSink,
     /// True if the connection uses [`fast_path`](crate::fast_path).
     fast_path: bool,
     /// The response to the running request is the last one.
     close_after: AtomicBool,
-    /// A body was too large to be copied behind its head.
+    /// A body was too large to be copied after its head.
     wants_vectored: AtomicBool,
     /// hyper writes bodies without a copy.
     is_vectored: AtomicBool,
@@ -34,8 +34,9 @@ impl Http1State {
         }
     }
 
-    /// Returns the sink of the next head that hyper writes, for the headers of a response
-    /// that is ready now. `None` if another head comes first, or on the plain path.
+    /// Returns the sink of the next head that hyper writes, for a response that
+    /// is ready now. Returns `None` if another head comes first, or on the
+    /// plain path.
     pub(crate) fn head_sink(&self) -> Option<&HeadSink> {
         (self.fast_path && self.exchanges.is_flushed()).then_some(&self.sink)
     }
@@ -50,14 +51,14 @@ impl Http1State {
         self.close_after.load(Ordering::Relaxed)
     }
 
-    /// Returns false on the plain path: it copies all bodies, because the choice needs
-    /// parking.
+    /// Returns false on the plain path, which copies all bodies because the
+    /// choice requires parking.
     pub(super) fn want_vectored(&self) -> bool {
         self.wants_vectored.store(self.fast_path, Ordering::Relaxed);
         self.fast_path
     }
 
-    /// Decides for a new part of hyper if it writes bodies without a copy.
+    /// Decides whether a new hyper part writes bodies without a copy.
     pub(crate) fn decide_on_vectored(&self) -> bool {
         let wants = self.wants_vectored.load(Ordering::Relaxed);
         self.is_vectored.store(wants, Ordering::Relaxed);

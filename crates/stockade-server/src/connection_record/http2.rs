@@ -1,18 +1,19 @@
-//! The state of a connection of HTTP/2.
+//! The state of an HTTP/2 connection.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 #[derive(Debug, Default)]
 pub(crate) struct Http2State {
     spoken: AtomicBool,
-    /// Bytes came since the last [`forget_bytes`](Self::forget_bytes).
+    /// Bytes have arrived since the last [`forget_bytes`](Self::forget_bytes).
     heard: AtomicBool,
-    /// The bytes of large responses that are in memory until the client has them.
+    /// The bytes of large responses that stay in memory until the client has
+    /// received them.
     held: AtomicU64,
 }
 
 impl Http2State {
-    /// Notes that the client speaks HTTP/2.
+    /// Records that the client speaks HTTP/2.
     pub(crate) fn speak(&self) {
         self.spoken.store(true, Ordering::Relaxed);
     }
@@ -22,7 +23,7 @@ impl Http2State {
         self.spoken.load(Ordering::Relaxed)
     }
 
-    /// Notes that bytes came.
+    /// Records that bytes arrived.
     pub(super) fn hear(&self) {
         self.heard.store(true, Ordering::Relaxed);
     }
@@ -32,7 +33,8 @@ impl Http2State {
         self.heard.store(false, Ordering::Relaxed);
     }
 
-    /// Returns true if bytes came since [`forget_bytes`](Self::forget_bytes).
+    /// Returns true if bytes have arrived since
+    /// [`forget_bytes`](Self::forget_bytes).
     pub(crate) fn has_heard(&self) -> bool {
         self.heard.load(Ordering::Relaxed)
     }
@@ -42,7 +44,7 @@ impl Http2State {
         self.held.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Counts a large response as gone.
+    /// Counts a large response as freed.
     pub(crate) fn release(&self, bytes: u64) {
         self.held.fetch_sub(bytes, Ordering::Relaxed);
     }

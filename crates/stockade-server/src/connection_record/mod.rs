@@ -1,9 +1,9 @@
-//! [`ConnectionRecord`]: the state of one connection, shared between its task, its
+//! [`ConnectionRecord`]: the state of one connection, shared by its task, its
 //! socket, its requests and the sweep.
 //!
-//! Hot: a request costs some relaxed atomic operations here and no allocation.
-//! The fields are independent. The sweep may see one field a moment older than
-//! another, which is below the precision of the sweep.
+//! Hot: a request performs a few relaxed atomic operations here and no
+//! allocation. The fields are independent. The sweep may see one field slightly
+//! older than another, which is below its precision.
 
 mod activity;
 mod http1;
@@ -22,10 +22,10 @@ use output::Output;
 
 use crate::sweep::{Phase, Snapshot, SweepClock};
 
-/// The state of one connection, and the command that it has to follow.
+/// The state of one connection, and its current command.
 #[derive(Debug)]
 pub(crate) struct ConnectionRecord {
-    /// The times and counts of requests.
+    /// Times and counts of requests.
     activity: Activity,
     /// The state of the sending side of the socket.
     output: Output,
@@ -40,21 +40,21 @@ pub(crate) struct ConnectionRecord {
 /// A command to a connection. A later variant replaces an earlier one.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Command {
-    /// Go on.
+    /// Continue.
     Stay = 0,
     /// Free the memory that an idle connection does not need. The next request
-    /// takes this command back, and no other.
+    /// cancels this command, but no other.
     Park = 1,
-    /// Finish requests that run or have begun, then close.
+    /// Finish requests that are running or have begun, then close.
     Finish = 2,
-    /// The server shuts down: finish requests that run, then close.
+    /// The server shuts down: finish running requests, then close.
     Shutdown = 3,
     /// Close now.
     Close = 4,
 }
 
 impl ConnectionRecord {
-    /// Makes the record of a connection. `fast_path` selects
+    /// Creates the record of a connection. `fast_path` selects
     /// [`fast_path`](crate::fast_path) for HTTP/1.
     pub(crate) fn new(clock: Arc<SweepClock>, fast_path: bool) -> Self {
         Self {
@@ -69,14 +69,15 @@ impl ConnectionRecord {
         }
     }
 
-    /// Notes that the socket belongs to another protocol, which has timeouts of its
-    /// own.
+    /// Records that the socket now belongs to another protocol, which has its
+    /// own timeouts.
     pub(crate) fn set_upgraded(&self) {
         self.upgraded.store(true, Ordering::Relaxed);
     }
 
-    /// Notes that bytes came. After idleness they begin a head; later bytes do not
-    /// restart its time. On HTTP/2 bytes may be anything, so they begin nothing.
+    /// Records that bytes arrived. After an idle period they begin a head;
+    /// later bytes do not restart its time. On HTTP/2 the bytes may be
+    /// anything, so they begin nothing.
     pub(crate) fn bytes_came(&self) {
         if self.http2.is_spoken() {
             self.http2.hear();
@@ -85,28 +86,28 @@ impl ConnectionRecord {
         }
     }
 
-    /// Notes that the socket took bytes.
+    /// Records that the socket accepted bytes.
     pub(crate) fn bytes_went(&self, count: usize) {
         if self.output.is_blocked() {
             self.unblock(count);
         }
     }
 
-    /// Restarts the time of the head or the idleness: a client that still had bytes
-    /// to read was neither late nor idle.
+    /// Restarts the time of the head or idle period: a client that still had
+    /// bytes to read was neither late nor idle.
     #[cold]
     fn unblock(&self, count: usize) {
         self.activity.restart();
         self.output.unblock(count);
     }
 
-    /// Notes that the socket takes no more bytes. Returns true if it has to be tried
-    /// anyway.
+    /// Records that the socket accepts no more bytes. Returns true if a write
+    /// must be tried anyway.
     pub(crate) fn bytes_wait(&self) -> bool {
         self.output.block()
     }
 
-    /// Returns true while the socket takes no more bytes.
+    /// Returns true while the socket accepts no more bytes.
     pub(crate) fn is_blocked(&self) -> bool {
         self.output.is_blocked()
     }
@@ -117,21 +118,21 @@ impl ConnectionRecord {
         self.task.wake();
     }
 
-    /// Ends a connection whose client does not read, at once. The system drops the
-    /// bytes that it still holds for the client.
+    /// Ends a connection immediately if its client does not read. The system
+    /// discards the bytes that it still holds for the client.
     pub(crate) fn give_up(&self) {
         self.output.set_resets();
         self.tell(Command::Close);
     }
 
-    /// Returns true if the socket has to be reset instead of closed.
+    /// Returns true if the socket must be reset instead of closed.
     pub(crate) fn resets(&self) -> bool {
         self.output.resets()
     }
 
-    /// HTTP/1: makes hyper write bodies without a copy. hyper decides this when its part
-    /// of a connection is made. So the connection parks, unless the next request has
-    /// begun already.
+    /// HTTP/1: makes hyper write bodies without a copy. hyper decides this when
+    /// its part of a connection is created. The connection therefore parks,
+    /// unless the next request has already begun.
     #[cold]
     pub(crate) fn ask_for_vectored(&self) {
         if self.http1.want_vectored() {
@@ -140,8 +141,8 @@ impl ConnectionRecord {
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
-        // Read before the mark, which a request writes before it ends. Otherwise a
-        // long request could look like a slow head.
+        // Read before the mark, which a request writes before it ends.
+        // Otherwise a long request could look like a slow head.
         let is_busy = self.activity.is_busy();
         let (since, is_idle) = self.activity.mark();
         let phase = if self.upgraded.load(Ordering::Relaxed) {
@@ -165,19 +166,20 @@ impl ConnectionRecord {
         }
     }
 
-    /// HTTP/1: returns true if a request runs and nothing reads from its client. The
-    /// client has sent everything, or the handler does not read the body.
+    /// HTTP/1: returns true if a request is running without reading from its
+    /// client. The client has sent everything, or the handler does not read the
+    /// body.
     pub(crate) fn is_unwatched(&self) -> bool {
         self.activity.is_busy() && !self.http2.is_spoken() && !self.activity.awaits_body()
     }
 
-    /// Notes that more of a request's body is awaited. Then reading shows the end
-    /// of the client.
+    /// Records that the server waits for more of a request body. Reading then
+    /// detects a disconnected client.
     pub(crate) fn await_body(&self) {
         self.activity.await_body();
     }
 
-    /// Takes back one [`await_body`](Self::await_body).
+    /// Reverts one [`await_body`](Self::await_body).
     pub(crate) fn end_await(&self) {
         self.activity.end_await();
     }
@@ -187,20 +189,20 @@ impl ConnectionRecord {
         self.activity.has_rested()
     }
 
-    /// Notes that the connection is parked.
+    /// Records that the connection is parked.
     pub(crate) fn set_parked(&self) {
         self.parked.store(true, Ordering::Relaxed);
     }
 
-    /// Notes that the connection is awake, and takes [`Command::Park`] back.
+    /// Records that the connection is awake, and cancels [`Command::Park`].
     pub(crate) fn wake_up(&self) {
         self.parked.store(false, Ordering::Relaxed);
         let (park, stay) = (Command::Park as u8, Command::Stay as u8);
-        // A higher command stays.
+        // A higher command remains.
         let _ = self.command.compare_exchange(park, stay, Ordering::AcqRel, Ordering::Relaxed);
     }
 
-    /// Gives the connection a command and wakes its task.
+    /// Sends the connection a command and wakes its task.
     pub(crate) fn tell(&self, command: Command) {
         let before = self.command.fetch_max(command as u8, Ordering::AcqRel);
         if before < command as u8 {
@@ -208,20 +210,21 @@ impl ConnectionRecord {
         }
     }
 
-    /// Returns true if the connection was told to finish or to close.
+    /// Returns true if the connection received a command to finish or close.
     pub(crate) fn is_told_to_end(&self) -> bool {
         self.command.load(Ordering::Relaxed) >= Command::Finish as u8
     }
 
-    /// Returns true if the connection was told that the server shuts down.
+    /// Returns true if the connection was notified of the server's shutdown.
     pub(crate) fn is_told_to_shut_down(&self) -> bool {
         self.command.load(Ordering::Relaxed) >= Command::Shutdown as u8
     }
 
-    /// Returns the command of the connection, and wakes its task when that changes.
+    /// Returns the current command, and wakes the task when it changes.
     pub(crate) fn command(&self, cx: &Context<'_>) -> Command {
         self.task.register(cx.waker());
-        // After the waker, so that a command that comes in between is seen here.
+        // Read after the waker is registered, so a command in between is seen
+        // here.
         match self.command.load(Ordering::Acquire) {
             0 => Command::Stay,
             1 => Command::Park,
@@ -232,9 +235,9 @@ impl ConnectionRecord {
     }
 }
 
-/// A request that runs, until its response has been handed over or given up; or
-/// its body, until it has been read or given up. The connection is idle when the
-/// last of these is dropped.
+/// A running request, until its response is complete or abandoned; or its body,
+/// until it is read or abandoned. The connection is idle when the last of these
+/// is dropped.
 #[derive(Debug)]
 pub(crate) struct InFlight {
     record: Arc<ConnectionRecord>,
@@ -245,7 +248,7 @@ impl InFlight {
         Self::of(Arc::clone(record))
     }
 
-    /// Begins with a record that the caller does not need any more.
+    /// Begins with a record that the caller no longer needs.
     pub(crate) fn of(record: Arc<ConnectionRecord>) -> Self {
         record.activity.begin_request();
         Self { record }
@@ -258,7 +261,7 @@ impl InFlight {
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        // The connection is idle now, unless the next head has begun already.
+        // The connection is idle now, unless the next head has already begun.
         let is_idle = !self.record.http1.exchanges.is_in_head();
         self.record.activity.end_request(is_idle);
     }

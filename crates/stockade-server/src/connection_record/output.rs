@@ -1,29 +1,29 @@
-//! The state of the sending side of the socket.
+//! The sending side of the socket.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 #[derive(Debug, Default)]
 pub(super) struct Output {
-    /// The socket takes no more bytes.
+    /// The socket accepts no more bytes.
     blocked: AtomicBool,
-    /// The bytes that the socket took after it was blocked.
+    /// The number of bytes that the socket accepted after it was blocked.
     taken: AtomicU64,
-    /// A blocked socket has to be tried, although the system does not report it
-    /// as ready.
+    /// A write to the blocked socket must be tried even if the system does not
+    /// report it as ready.
     asks: AtomicBool,
-    /// The socket has to be reset instead of closed.
+    /// The socket must be reset instead of closed.
     resets: AtomicBool,
 }
 
 impl Output {
-    /// Notes that the socket takes no more bytes. Returns true if it has to be tried
-    /// anyway.
+    /// Records that the socket accepts no more bytes. Returns true if a write
+    /// must be tried anyway.
     pub(super) fn block(&self) -> bool {
         let was_blocked = self.blocked.swap(true, Ordering::Relaxed);
         self.asks.swap(false, Ordering::Relaxed) && was_blocked
     }
 
-    /// Notes that a blocked socket took bytes.
+    /// Records that a blocked socket accepted bytes.
     pub(super) fn unblock(&self, count: usize) {
         self.taken.fetch_add(count as u64, Ordering::Relaxed);
         self.blocked.store(false, Ordering::Relaxed);
@@ -38,7 +38,8 @@ impl Output {
         self.asks.store(true, Ordering::Relaxed);
     }
 
-    /// Returns the bytes that the socket took after it was blocked.
+    /// Returns the number of bytes that the socket accepted after it was
+    /// blocked.
     pub(super) fn taken(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
     }

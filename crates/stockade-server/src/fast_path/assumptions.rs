@@ -1,5 +1,4 @@
-//! The tests of each [`Assumption`], with real connections of hyper on a socket that
-//! records what happens.
+//! Tests each [`Assumption`] with real hyper connections on a recording socket.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -19,8 +18,8 @@ use super::recording_socket::{Call, RecordingSocket, written};
 const GET: &str = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
 const POST: &str = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\nhi";
 
-/// Serves these requests with a body of this length, and returns the calls of hyper and
-/// the bytes that it holds at the end.
+/// Serves these requests with a body of this length. Returns hyper's calls and
+/// the bytes that hyper holds at the end.
 async fn serve(requests: &str, body: usize, most: usize, vectored: bool) -> (Vec<Call>, Bytes) {
     let (socket, script) = RecordingSocket::new(most, vectored);
     script.lock().unwrap().input = requests.into();
@@ -31,7 +30,7 @@ async fn serve(requests: &str, body: usize, most: usize, vectored: bool) -> (Vec
     let mut connection =
         http1::Builder::new().half_close(true).serve_connection(TokioIo::new(socket), service);
     let mut cx = Context::from_waker(Waker::noop());
-    // More often than hyper needs, because the socket wakes nobody.
+    // More often than hyper needs, because the socket never wakes the task.
     let responses = requests.matches("HTTP/1.1").count();
     for _ in 0..4 * responses * (body + 500) / most.min(1_000) + 40 {
         assert!(Pin::new(&mut connection).poll(&mut cx).is_pending());
@@ -41,15 +40,16 @@ async fn serve(requests: &str, body: usize, most: usize, vectored: bool) -> (Vec
     (calls, held)
 }
 
-/// The bytes between two flushes.
+/// Returns the bytes between every two flushes.
 fn rounds(calls: &[Call]) -> Vec<Vec<u8>> {
     let rounds = calls.split(|call| *call == Call::Flush).map(written);
     rounds.filter(|round| !round.is_empty()).collect()
 }
 
-/// Serves requests with `end` behind them in all ways: to sockets that take few bytes or
-/// all, in one piece or several. Calls `check` with the name of the case, the requests, the
-/// length of each response body, the rounds, and the bytes that hyper holds at the end.
+/// Serves requests, followed by `end`, in all variants: the socket accepts few
+/// bytes or all, in one piece or several. Calls `check` with the name of the
+/// case, the requests, the length of each response body, the rounds, and the
+/// bytes that hyper holds at the end.
 async fn each_case(
     assumption: Assumption,
     end: &str,
@@ -74,7 +74,8 @@ async fn hyper_flushes_after_it_has_written_everything() {
     each_case(Assumption::FlushAfterAll, "", |case, _, body, rounds, _| {
         assert!(!rounds.is_empty(), "{case}");
         for round in rounds {
-            // A round has whole responses: a head, and as many bytes as it announces.
+            // A round contains complete responses: a head, and as many bytes as
+            // it announces.
             let mut rest = &round[..];
             while !rest.is_empty() {
                 let end = rest.windows(4).position(|it| it == b"\r\n\r\n").expect(case) + 4;

@@ -1,38 +1,38 @@
-//! [`Exchanges`]: how many requests came in and how many responses went out on an
-//! HTTP/1 connection.
+//! [`Exchanges`]: counts the requests and responses on an HTTP/1 connection.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The requests and responses of an HTTP/1 connection, counted by this crate only.
+/// The requests and responses of an HTTP/1 connection, counted by this crate
+/// only.
 ///
-/// A connection may be parked only between two requests. hyper knows this point, but
-/// does not report it. So this type derives it from facts that do not depend on when
-/// hyper is polled: the [`Guard`](crate::guard::Guard) follows every byte of the client
-/// and knows where each message ends, and [`ResponseBody`](crate::ResponseBody) knows
-/// when a response is complete.
+/// A connection may be parked only between two requests. hyper knows this
+/// point, but does not report it. This type derives it from facts that do not
+/// depend on when hyper is polled. The [`Guard`](crate::guard::Guard) follows
+/// every byte of the client and knows the end of each message.
+/// [`ResponseBody`](crate::ResponseBody) knows when a response is complete.
 ///
-/// All fields are written by the task of the connection. The sweep only reads them.
+/// All fields are written by the connection's task. The sweep only reads them.
 #[derive(Debug)]
 pub(crate) struct Exchanges {
-    /// The number of requests that were received to their end, and in the lowest two
-    /// bits the [`Part`] of the request that comes next.
+    /// The number of completely received requests; the lowest two bits contain
+    /// the [`Part`] of the next request.
     received: AtomicU64,
-    /// The number of responses that were handed over to their end.
+    /// The number of responses completely passed to hyper.
     answered: AtomicU64,
-    /// True if the socket has taken all bytes of all responses.
+    /// True if the socket has accepted all bytes of all responses.
     is_flushed: AtomicBool,
     /// True if this connection must never be parked.
     is_pinned: AtomicBool,
 }
 
-/// The part of a request that the next byte of the client belongs to.
+/// The part of a request that the client's next byte belongs to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Part {
-    /// Nothing of a request has come since the end of the one before.
+    /// Nothing has arrived since the end of the previous request.
     Start = 0,
     /// A head has begun.
     Head = 1,
-    /// A head has come, and more of its body must follow.
+    /// A head has arrived, and more of its body must follow.
     Body = 2,
 }
 
@@ -46,51 +46,53 @@ impl Exchanges {
         }
     }
 
-    /// Records the number of requests that have come to their end, and where the next
-    /// one is.
+    /// Records the number of completely received requests, and the part of the
+    /// next one.
     pub(crate) fn received(&self, requests: u64, next: Part) {
         self.received.store(requests << PART_BITS | next as u64, Ordering::Relaxed);
     }
 
-    /// Returns the number of requests that have come to their end.
+    /// Returns the number of completely received requests.
     pub(crate) fn requests(&self) -> u64 {
         self.received.load(Ordering::Relaxed) >> PART_BITS
     }
 
-    /// Records that all of a response was handed over.
+    /// Records that hyper has received a complete response.
     pub(crate) fn answered(&self) {
-        // Only the task of the connection writes it.
+        // Only the connection's task writes it.
         let answered = self.answered.load(Ordering::Relaxed) + 1;
         self.answered.store(answered, Ordering::Relaxed);
         self.is_flushed.store(false, Ordering::Relaxed);
     }
 
-    /// Records whether the socket has taken all bytes that were handed over.
+    /// Records whether the socket has accepted all written bytes.
     pub(crate) fn set_flushed(&self, is_flushed: bool) {
         self.is_flushed.store(is_flushed, Ordering::Relaxed);
     }
 
-    /// Returns true if the socket has taken all bytes that were handed over.
+    /// Returns true if the socket has accepted all written bytes.
     pub(crate) fn is_flushed(&self) -> bool {
         self.is_flushed.load(Ordering::Relaxed)
     }
 
-    /// Excludes the connection from parking for the rest of its life. Call it if a body was
-    /// not read, if the client waits for `100 Continue`, or if one side has announced the
-    /// close: then only hyper knows where the current request ends.
+    /// Excludes the connection from parking for the rest of its life. Call it
+    /// if a body was not read, if the client waits for `100 Continue`, or if
+    /// one side has announced the close: only hyper then knows where the
+    /// current request ends.
     #[cold]
     pub(crate) fn pin(&self) {
         self.is_pinned.store(true, Ordering::Relaxed);
     }
 
-    /// Returns true while the head of the next request has begun.
+    /// Returns true if the head of the next request has begun but is not
+    /// complete.
     pub(crate) fn is_in_head(&self) -> bool {
         self.received.load(Ordering::Relaxed) & PART_MASK == Part::Head as u64
     }
 
-    /// Returns the number of exchanges if all of them are complete and the next request
-    /// has not begun. `None` while anything is unread or unwritten, and after
-    /// [`pin`](Self::pin).
+    /// Returns the number of exchanges if all are complete and the next request
+    /// has not begun. Returns `None` while anything is unread or unwritten, and
+    /// after [`pin`](Self::pin).
     pub(crate) fn complete(&self) -> Option<u64> {
         let received = self.received.load(Ordering::Relaxed);
         let answered = self.answered.load(Ordering::Relaxed);
@@ -140,11 +142,11 @@ mod tests {
         // The next request has begun.
         check(&[Received(1, Head), Answered, Flushed], None);
         check(&[Received(1, Body), Answered, Flushed], None);
-        // A request came that nobody has answered, or whose body has not ended.
+        // A request arrived without a response, or with an incomplete body.
         check(&[Received(2, Start), Answered, Flushed], None);
         check(&[Received(0, Body), Answered, Flushed], None);
         check(&[Received(0, Start), Answered, Flushed], None);
-        // A response was handed over and not written.
+        // A response was produced but not written.
         check(&[Received(1, Start), Answered], None);
         check(&[Received(1, Start), Flushed, Answered], None);
         check(&[Received(1, Start), Pinned, Answered, Flushed], None);

@@ -1,4 +1,5 @@
-//! [`HeadWriter`]: inserts the lines of a `HeadSink` into the heads that hyper writes.
+//! [`HeadWriter`]: inserts the lines of a `HeadSink` into the heads that hyper
+//! writes.
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
@@ -9,21 +10,22 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::connection_record::ConnectionRecord;
 
-/// The connection that hyper writes to. Inserts the lines of the sink behind the status
-/// line of a response.
+/// The connection that hyper writes to. Inserts the lines of the sink after the
+/// status line of a response.
 ///
-/// The record offers the sink to a response only after a flush. Then the next bytes of
-/// hyper begin with the head of this response ([`Assumption::HeadAfterFlush`]). If they do
-/// not, the connection ends with an error, so no response leaves without its headers.
+/// The record offers the sink to a response only after a flush. hyper's next
+/// bytes then begin with the head of this response
+/// ([`Assumption::HeadAfterFlush`]). Otherwise the connection ends with an
+/// error, so no response is sent without its headers.
 ///
 /// [`Assumption::HeadAfterFlush`]: super::Assumption::HeadAfterFlush
 #[derive(Debug)]
 pub(crate) struct HeadWriter<T> {
     io: T,
     record: Arc<ConnectionRecord>,
-    /// Bytes that count as written, and that the socket did not take yet.
+    /// Bytes that count as written but are not yet accepted by the socket.
     rest: Vec<u8>,
-    /// The number of bytes of `rest` that it has taken.
+    /// The number of bytes of `rest` that the socket has accepted.
     taken: usize,
 }
 
@@ -33,7 +35,7 @@ impl<T> HeadWriter<T> {
         Self { io, record, rest: Vec::new(), taken: 0 }
     }
 
-    /// Returns the connection itself, after a flush.
+    /// Returns the inner connection, after a flush.
     pub(crate) fn into_inner(self) -> T {
         self.record.http1.exchanges.set_flushed(false);
         self.record.http1.sink.free();
@@ -42,7 +44,7 @@ impl<T> HeadWriter<T> {
 }
 
 impl<T: AsyncWrite + Unpin> HeadWriter<T> {
-    /// Writes what counts as written.
+    /// Writes the bytes that count as written.
     #[inline]
     fn poll_rest(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.rest.is_empty() { Poll::Ready(Ok(())) } else { self.write_rest(cx) }
@@ -62,14 +64,15 @@ impl<T: AsyncWrite + Unpin> HeadWriter<T> {
         Poll::Ready(Ok(()))
     }
 
-    /// Writes a head, at the beginning of the first of `bufs`, with its lines, and what
-    /// follows it. Returns the number of bytes of `bufs` that count as written: those up
-    /// to [`MAX_COPIED`] behind the status line at least.
+    /// Writes a head, which begins the first of `bufs`, with its lines, and the
+    /// bytes that follow. Returns the number of bytes of `bufs` that count as
+    /// written: at least those up to [`MAX_COPIED`] after the status line.
     fn poll_head(&mut self, cx: &mut Context<'_>, bufs: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         ready!(self.poll_rest(cx))?;
         let Some((head, others)) = bufs.split_first() else { return Poll::Ready(Ok(0)) };
         if **head == *CONTINUE {
-            // hyper refuses to write the answer, and ends the connection after this.
+            // hyper fails to write the response, and ends the connection after
+            // this.
             return Pin::new(&mut self.io).poll_write(cx, head);
         }
         let mut text = self.record.http1.sink.take();
@@ -91,7 +94,7 @@ impl<T: AsyncWrite + Unpin> HeadWriter<T> {
         };
         let count = match polled {
             Poll::Ready(count) => count?,
-            // The flush that follows waits for the socket.
+            // The subsequent flush waits for the socket.
             Poll::Pending => 0,
         };
         if count < text.len() {
@@ -105,8 +108,8 @@ impl<T: AsyncWrite + Unpin> HeadWriter<T> {
     }
 }
 
-/// Returns the status line of a final answer, with that of a 100 in front if there is
-/// one; `None` for other bytes.
+/// Returns the status line of a final response, including a preceding 100, or
+/// `None` for other bytes.
 fn status_line_of(head: &[u8]) -> Option<&[u8]> {
     let interim = if head.starts_with(CONTINUE) { CONTINUE.len() } else { 0 };
     let (version, rest) = head[interim..].split_at_checked(VERSION.len())?;
@@ -171,19 +174,20 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for HeadWriter<T> {
     }
 }
 
-/// The interim answer that hyper puts in front of the head, if both leave at once.
+/// The interim response that hyper writes before the head if both are sent
+/// together.
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
-/// The beginning of a status line, up to the status.
+/// The start of a status line, up to the status.
 const VERSION: &str = "HTTP/1.1 200";
 
-/// The most bytes behind a status line that are copied behind its lines: 8 KiB, as many
-/// as hyper has room for from the start. Where it copies large bodies behind their
-/// heads, there are up to 100 KiB, which the record would keep.
+/// The maximum number of bytes after a status line that are copied after the
+/// inserted lines: 8 KiB, hyper's initial capacity. When hyper copies large
+/// bodies after their heads, there are up to 100 KiB, and the record would
+/// retain that memory.
 const MAX_COPIED: usize = 8_192;
 
-/// The largest number of pieces that are written at once; hyper writes the others
-/// afterwards.
+/// The maximum number of pieces per write; hyper writes the others afterwards.
 const MAX_BUFS: usize = 16;
 
 #[cfg(test)]
@@ -207,8 +211,8 @@ mod tests {
         (HeadWriter::new(socket, Arc::clone(&record)), record, script)
     }
 
-    /// Writes pieces as hyper does: what was not taken is written again, with all that
-    /// follows, until a flush.
+    /// Writes pieces like hyper: rewrites the unaccepted rest and everything
+    /// after it, until a flush.
     async fn write(
         writer: &mut HeadWriter<RecordingSocket>,
         pieces: &[&str],

@@ -1,29 +1,32 @@
-//! Parking: freeing hyper's part of an idle HTTP/1 connection.
+//! Parking: frees hyper's part of an idle HTTP/1 connection.
 //!
-//! hyper keeps some 10 KiB for each HTTP/1 connection, even for an idle one. So the
-//! sweep parks idle connections: it frees hyper's part, the task keeps the socket, and
-//! the first bytes of the next request create a new part.
+//! hyper allocates about 10 KiB for each HTTP/1 connection, even for an idle
+//! one. The sweep therefore parks idle connections: it frees hyper's part while
+//! the task keeps the socket. The first bytes of the next request create a new
+//! part.
 //!
 //! The decision depends only on facts that this crate observes itself
 //! ([`Exchanges`](super::exchanges::Exchanges)). A connection is parked only if
 //!
-//! - the [`Guard`] is at the start of a message, and the requests that it has seen to
-//!   their end equal the responses that were handed over to their end;
-//! - the socket has taken every byte of these responses;
+//! - the [`Guard`] is at the start of a message, and the number of completely
+//!   received requests equals the number of complete responses;
+//! - the socket has accepted every byte of these responses;
 //! - no request and no request body exists in this process
 //!   ([`InFlight`](crate::connection_record::InFlight));
-//! - on this connection no request body was left unread, no client waited for
-//!   `100 Continue`, no bytes were rejected, and neither side announced a close;
+//! - on this connection, no request body was left unread, no client waited for
+//!   `100 Continue`, no bytes were rejected, and neither side announced a
+//!   close;
 //! - hyper was polled once more after all this was true, and it is still true.
 //!
-//! Then hyper holds no bytes of the client, except an empty line between requests
-//! ([`Assumption::NothingReadAhead`](super::Assumption::NothingReadAhead)). If it returns
-//! any others, the connection is closed. The guard continues across parking, so every
-//! byte is checked exactly once. `tests/parking.rs` and `tests/pipelines.rs` check the
-//! whole rule with generated connections.
+//! hyper then holds no bytes from the client, except an empty line between
+//! requests
+//! ([`Assumption::NothingReadAhead`](super::Assumption::NothingReadAhead)). If
+//! it returns any others, the connection closes. The guard continues across
+//! parking, so every byte is checked exactly once. `tests/parking.rs` and
+//! `tests/pipelines.rs` check the whole rule with generated connections.
 //!
-//! A connection is also parked for a moment after its first large response: hyper chooses
-//! how to write bodies when its part is created.
+//! A connection is also parked briefly after its first large response, because
+//! hyper decides how to write bodies when its part is created.
 //!
 //! [`Guard`]: crate::guard::Guard
 
@@ -41,11 +44,11 @@ use crate::connection_record::{Command, ConnectionRecord};
 use crate::response_body::ResponseBody;
 use crate::rewind::Rewind;
 
-/// Takes the socket out of hyper, puts it into `slot` and frees the rest. Returns true if
+/// Moves the socket from hyper into `slot` and frees the rest. Returns true if
 /// the client has sent an empty line since its last request.
 ///
-/// Returns `None` if the connection was upgraded, or if hyper holds unread bytes, which must
-/// not be read again.
+/// Returns `None` if the connection was upgraded, or if hyper holds unread
+/// bytes, which must not be read again.
 #[expect(clippy::boxed_local, reason = "the box is to be freed at once, too")]
 pub(crate) fn take_apart<T, S>(
     connection: Box<Http1<T, S>>,
@@ -57,8 +60,8 @@ where
     S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let parts = connection.into_parts()?;
-    // The guard has read an empty line between requests, which means nothing (RFC 9112,
-    // section 2.2).
+    // The guard has read an empty line between requests, which is meaningless
+    // (RFC 9112, section 2.2).
     if !matches!(&parts.read_buf[..], b"" | b"\r\n") {
         let count = parts.read_buf.len();
         log::error!(
@@ -73,7 +76,7 @@ where
     Some(guard.is_after_blank())
 }
 
-/// Waits for the next request; returns false if the connection ends instead.
+/// Waits for the next request. Returns false if the connection ends instead.
 pub(crate) async fn rest<T>(record: &ConnectionRecord, io: &mut Rewind<T>) -> bool
 where
     T: AsyncRead + AsyncWrite + Unpin,
@@ -90,7 +93,7 @@ where
             true
         }
         Some(Err(_)) => false,
-        // The client has closed, or has to: TLS sends `close_notify`.
+        // The client has closed or must close: TLS sends `close_notify`.
         Some(Ok(_)) | None => {
             let end = std::future::poll_fn(|cx| Pin::new(&mut *io).poll_shutdown(cx));
             // The connection ends in any case.
@@ -100,6 +103,6 @@ where
     }
 }
 
-/// The bytes that are read at once after a connection was parked: as a rule the
-/// whole head of a request.
+/// The number of bytes in the first read after parking: usually the whole head
+/// of a request.
 const FIRST_READ: usize = 1_024;

@@ -1,4 +1,4 @@
-//! A socket in memory for the tests of this folder.
+//! An in-memory socket for the tests in this folder.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -7,15 +7,15 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A call that wrote or flushed.
+/// A write or flush call.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Call {
-    /// The bytes that the socket took.
+    /// The bytes that the socket accepted.
     Write(Vec<u8>),
     Flush,
 }
 
-/// The state of a [`RecordingSocket`], for the test.
+/// The state of a [`RecordingSocket`], shared with the test.
 #[derive(Debug, Default)]
 pub(super) struct Script {
     /// The bytes that can be read.
@@ -24,7 +24,7 @@ pub(super) struct Script {
 }
 
 impl Script {
-    /// Returns all bytes that the socket took.
+    /// Returns all bytes that the socket accepted.
     pub(super) fn written(&self) -> Vec<u8> {
         written(&self.calls)
     }
@@ -39,8 +39,8 @@ pub(super) fn written(calls: &[Call]) -> Vec<u8> {
     bytes.collect::<Vec<_>>().concat()
 }
 
-/// A socket that takes at most a number of bytes at a time and nothing each second time, or
-/// everything at once for `usize::MAX`.
+/// A socket that accepts a limited number of bytes at a time and blocks every
+/// second time, or accepts everything at once for `usize::MAX`.
 #[derive(Debug)]
 pub(super) struct RecordingSocket {
     script: Arc<Mutex<Script>>,

@@ -4,43 +4,43 @@ use self::ChunkState as At;
 
 /// The state of a chunked body.
 ///
-/// The grammar allows a size of at most 16 digits, extensions that are names with
-/// or without a value, and trailers. Each line ends with CRLF. A line with a size
-/// has at most 1,024 bytes, all trailers together have at most 16,384.
+/// The grammar allows a size of at most 16 digits, extensions consisting of
+/// names with optional values, and trailers. Each line ends with CRLF. A size
+/// line has at most 1,024 bytes; all trailers together have at most 16,384.
 ///
 /// Source: RFC 9112, section 7.1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunks {
     at: ChunkState,
-    /// The bytes of the chunk that are left.
+    /// The remaining bytes of the chunk.
     left: u64,
-    /// The length so far of the line with the size, or of the trailers.
+    /// The length so far of the size line or of the trailers.
     count: u16,
 }
 
-// In the order of a body: the trailers come last.
+// Ordered as in a body: the trailers are last.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, PartialOrd)]
 enum ChunkState {
     Size,
-    /// White space that only a `;` may follow.
+    /// Whitespace that may only be followed by a `;`.
     Gap,
-    /// A `;` has come, and maybe white space.
+    /// After a `;` and optional whitespace.
     BeforeName,
     Name,
-    /// White space that a `=` or a `;` may follow.
+    /// Whitespace that may be followed by a `=` or a `;`.
     NameGap,
-    /// A `=` has come, and maybe white space.
+    /// After a `=` and optional whitespace.
     BeforeValue,
     Value,
     Quoted,
-    /// A backslash within quotes has come.
+    /// After a backslash within quotes.
     Escaped,
     QuotedEnd,
     SizeLf,
     Data,
     DataCr,
     DataLf,
-    /// A trailer, or the empty line behind them.
+    /// A trailer, or the empty line after the trailers.
     TrailerStart,
     TrailerName,
     TrailerValue,
@@ -54,16 +54,16 @@ impl Chunks {
         Self { at: At::Size, left: 0, count: 0 }
     }
 
-    /// Reads the next bytes. If the body ends among them, returns the number of bytes
-    /// that belong to it.
+    /// Reads the next bytes. If the body ends within them, returns the number
+    /// of bytes that belong to it.
     ///
     /// # Errors
-    /// The number of good bytes before the first refused one.
+    /// The number of valid bytes before the first rejected one.
     pub(super) fn read(&mut self, bytes: &[u8]) -> Result<Option<usize>, usize> {
         let mut read = 0;
         while let Some(&byte) = bytes.get(read) {
             if self.at == At::Data {
-                // A length above `usize` is above the number of bytes here, too.
+                // A length above `usize` also exceeds the number of bytes here.
                 let here =
                     (bytes.len() - read).min(usize::try_from(self.left).unwrap_or(usize::MAX));
                 read += here;
@@ -94,7 +94,7 @@ impl Chunks {
                 self.left = self.left << 4 | u64::from(digit);
                 (self.count <= MAX_DIGITS).then_some(At::Size)?
             }
-            // A digit has to come first.
+            // The size must start with a digit.
             (At::Size, _) if self.count == 1 => return None,
             (At::Size | At::Value | At::QuotedEnd | At::Gap, b' ' | b'\t') => At::Gap,
             (At::Name | At::NameGap, b' ' | b'\t') => At::NameGap,
@@ -132,15 +132,15 @@ impl Chunks {
     }
 }
 
-/// Returns true if a byte may stand in a token.
+/// Returns true if a byte may appear in a token.
 ///
 /// Source: RFC 9110, section 5.6.2.
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// Returns true if a byte may stand in the value of a header, or quoted or escaped
-/// in the value of an extension.
+/// Returns true if a byte may appear in a header value, or quoted or escaped in
+/// an extension value.
 ///
 /// Source: RFC 9110, sections 5.5 and 5.6.4.
 fn is_text(byte: u8) -> bool {

@@ -1,4 +1,5 @@
-//! Requests with faults: hyper alone and hyper behind the guard read the same.
+//! Fuzzes requests: hyper with and without the guard must read them the same
+//! way.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -27,12 +28,12 @@ use crate::connection_record::ConnectionRecord;
 use crate::guarded_io::GuardedIo;
 use crate::sweep::SweepClock;
 
-/// The requests that a server saw in some bytes.
+/// The requests that a server read from some bytes.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 struct Seen {
-    /// Target and body of each request, or an error of the body.
+    /// The target and body of each request; `Err` for a body error.
     requests: Vec<(String, Result<Bytes, ()>)>,
-    /// The status lines that it sent.
+    /// The status lines that the server sent.
     statuses: Vec<String>,
 }
 
@@ -78,7 +79,7 @@ impl AsyncWrite for Script {
     }
 }
 
-/// Serves bytes that come in pieces of these lengths, which are repeated.
+/// Serves bytes in pieces of these lengths, which repeat.
 fn serve(bytes: &[u8], lengths: &[usize], guarded: bool) -> Seen {
     let mut pieces = VecDeque::new();
     let mut rest = Bytes::copy_from_slice(bytes);
@@ -111,7 +112,7 @@ fn serve(bytes: &[u8], lengths: &[usize], guarded: bool) -> Seen {
     http1.header_read_timeout(None).half_close(true).max_header_size(16_384);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
-        // An error shows in the bytes that were written.
+        // An error is visible in the written bytes.
         let _ = if guarded {
             let record =
                 ConnectionRecord::new(Arc::new(SweepClock::new(Duration::from_secs(1))), true);
@@ -177,8 +178,8 @@ const BODIES: [&str; 20] = [
     "\n",
 ];
 
-/// Requests of which each part is one of a table, with up to two bytes that are
-/// replaced, put in or left out.
+/// Generates requests from tables of parts, with up to two bytes replaced,
+/// inserted or removed.
 fn faulty() -> impl Strategy<Value = Vec<u8>> {
     let line = prop_oneof![6 => select(&LINES[..]), 1 => Just("GET /a#b HTTP/1.1\r\n")];
     let end = prop_oneof![8 => Just("\r\n"), 1 => Just("\n")];
@@ -202,7 +203,7 @@ fn faulty() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A body as it is sent, and as it is meant.
+/// Generates a valid body: its encoded and decoded forms.
 fn sound_body() -> impl Strategy<Value = (String, Vec<u8>)> {
     let chunk = (
         vec(any::<u8>(), 1..40),
@@ -227,7 +228,7 @@ fn sound_body() -> impl Strategy<Value = (String, Vec<u8>)> {
     prop_oneof![1 => Just((String::new(), Vec::new())), 2 => length, 3 => chunked]
 }
 
-/// Requests in order.
+/// Generates valid requests.
 fn sound() -> impl Strategy<Value = Vec<u8>> {
     let request = (select(&LINES[..2]), any::<bool>(), sound_body());
     let request = request.prop_map(|(line, blank, (header, body))| {
@@ -242,7 +243,7 @@ fn lengths() -> impl Strategy<Value = Vec<usize>> {
     prop_oneof![Just(vec![1]), vec(1..60_usize, 1..6)]
 }
 
-/// Runs a number of cases, the same ones each time.
+/// Runs a number of cases, identical in every run.
 fn run<S: Strategy>(
     cases: u32,
     strategy: &S,
@@ -283,8 +284,8 @@ fn what_is_refused_is_400_and_the_last_answer() {
 #[test]
 fn it_does_not_matter_how_the_bytes_come() {
     run(1_000, &(faulty(), lengths()), |(mut bytes, lengths)| {
-        // Half a head at the end of a connection hyper judges only if it came
-        // in one piece.
+        // hyper validates an incomplete head at the end of a connection only if
+        // it arrived in one piece.
         bytes.extend_from_slice(b"\r\n\r\n");
         let whole = serve(&bytes, &[4_096], true);
         prop_assert_eq!(serve(&bytes, &lengths, true), whole);

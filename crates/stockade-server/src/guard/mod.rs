@@ -1,24 +1,25 @@
-//! [`Guard`]: a state machine that checks the framing of requests on HTTP/1
-//! before hyper reads them.
+//! [`Guard`]: a state machine that checks the framing of HTTP/1 requests before
+//! hyper reads them.
 //!
-//! hyper accepts some malformed requests that another server on the way may read
-//! differently: a line that ends with LF alone, a malformed chunk extension, a
-//! size with endless zeros. Two readings of a request have two ends, and the bytes
-//! in between are a request that one of the servers has not seen. So the guard
-//! follows every byte: through a head line by line, through a body to its end. It
-//! refuses:
+//! hyper accepts some malformed requests that an intermediary may read
+//! differently: a line ending with a bare LF, a malformed chunk extension, a
+//! size with endless zeros. Two servers that disagree on the end of a request
+//! allow request smuggling: the bytes in between are a request that one server
+//! has not seen. The guard therefore follows every byte, through a head line by
+//! line and through a body to its end. It rejects:
 //!
 //! - in a head: a line that does not end with CRLF, a second empty line before
 //!   the head, a fragment in the target;
-//! - `Content-Length` beside `Transfer-Encoding`, two different lengths, a
-//!   length that is not a number or has leading zeros, a body whose last coding
-//!   is not `chunked`, and the names `Content_Length` and `Transfer_Encoding`,
-//!   which some programs take for those with a hyphen;
+//! - `Content-Length` together with `Transfer-Encoding`, two different lengths,
+//!   a length that is not a number or has leading zeros, a body with a last
+//!   coding other than `chunked`, and the names `Content_Length` and
+//!   `Transfer_Encoding`, which some programs treat like the names with a
+//!   hyphen;
 //! - in a chunked body: all bytes that its grammar does not allow (see
 //!   [`Chunks`]).
 //!
-//! Hot: most bytes are skipped, line by line or body by body. hyper judges the
-//! bytes that pass, so that the guard repeats no rule of hyper.
+//! Hot: most bytes are skipped, line by line or body by body. hyper validates
+//! the bytes that pass, so the guard does not repeat hyper's rules.
 //!
 //! Source: RFC 9112, sections 2.2, 3, 6 and 7.1.
 
@@ -31,31 +32,30 @@ mod tests;
 use self::chunks::Chunks;
 use crate::fast_path::exchanges::Part;
 
-/// The state of the requests of a connection, and the framing of the head that is
-/// read.
+/// The state of a connection's requests, and the framing of the current head.
 #[derive(Debug)]
 pub(crate) struct Guard {
     at: State,
-    /// True if the last byte of the last read was a CR.
+    /// True if the previous read ended with a CR.
     cr: bool,
-    /// True if the method of the request line was read before.
+    /// True if the method of the request line was already read.
     in_target: bool,
-    /// The value of `Content-Length` while it is read, then the bytes of the body
-    /// that are left.
+    /// The value of `Content-Length` while it is read, then the remaining bytes
+    /// of the body.
     left: u64,
-    /// The `Content-Length` of the head that is read.
+    /// The `Content-Length` of the current head.
     length: Option<u64>,
-    /// True if the last transfer coding of the head that is read is `chunked`;
-    /// `None` if there is no coding.
+    /// True if the last transfer coding of the current head is `chunked`;
+    /// `None` without a coding.
     chunked: Option<bool>,
-    /// The number of requests that have ended.
+    /// The number of completed requests.
     ended: u64,
 }
 
 /// The part of a request that the next byte belongs to.
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// The beginning of a request; `blank` is true after an empty line.
+    /// The start of a request; `blank` is true after an empty line.
     Start {
         blank: bool,
     },
@@ -63,14 +63,14 @@ enum State {
     RequestLine,
     /// A header line, or the empty line at the end of the head.
     LineStart,
-    /// A name that may be that of a framing header, after `length` equal bytes.
+    /// A possible framing header name, after `length` matching bytes.
     Name {
         field: Field,
         length: usize,
-        /// True if a `_` was in the place of the hyphen.
+        /// True if the name contained a `_` instead of the hyphen.
         shadow: bool,
     },
-    /// A header line that does not concern the framing.
+    /// A header line without framing information.
     Line,
     Length(Length),
     Coding(Coding),
@@ -102,31 +102,31 @@ impl Field {
 enum Length {
     Before,
     Digits,
-    /// Behind a number that is too large. Its further digits are blanked.
+    /// After a number that is too large. Its further digits are blanked.
     Excess,
     After,
     Lf,
 }
 
-/// The last item of `Transfer-Encoding`, as far as it was read.
+/// The last item of `Transfer-Encoding`, as read so far.
 #[derive(Clone, Copy, Debug)]
 enum Coding {
     /// This many bytes of `chunked`.
     Chunked(usize),
-    /// All bytes of `chunked`, and white space behind.
+    /// All bytes of `chunked`, followed by whitespace.
     Spaced,
     Other,
 }
 
 impl Guard {
-    /// Makes a guard at the beginning of a connection.
+    /// Creates a guard at the start of a connection.
     #[cfg(test)]
     pub(crate) fn new() -> Self {
         Self::resume(0, false)
     }
 
-    /// Makes a guard between two requests: after so many requests, and perhaps after an
-    /// empty line.
+    /// Creates a guard between two requests: after `ended` requests, and after
+    /// an empty line if `is_after_blank` is true.
     pub(crate) fn resume(ended: u64, is_after_blank: bool) -> Self {
         Self {
             at: State::Start { blank: is_after_blank },
@@ -142,8 +142,8 @@ impl Guard {
     /// Reads the next bytes of the connection.
     ///
     /// # Errors
-    /// The number of good bytes before the first refused one. The guard must not
-    /// read after that.
+    /// The number of valid bytes before the first rejected one. The guard must
+    /// not read after that.
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<(), usize> {
         let mut at = 0;
         while at < bytes.len() {
@@ -164,7 +164,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Returns the number of requests that have ended, with their bodies.
+    /// Returns the number of requests that have ended, including their bodies.
     #[inline]
     pub(crate) fn ended(&self) -> u64 {
         self.ended
@@ -191,20 +191,21 @@ impl Guard {
         self.ended += 1;
     }
 
-    /// Returns true if the byte that was just refused is a digit of a length above
-    /// [`MAX_LENGTH`]. Then the caller replaces it with a space, and the guard goes on
-    /// behind it. So the request reaches its route and gets a 413.
+    /// Returns true if the byte just rejected is a digit of a length above
+    /// [`MAX_LENGTH`]. The caller then replaces the digit with a space, and the
+    /// guard continues after it. The request thus reaches its route and gets a
+    /// 413.
     pub(crate) fn is_length_excess(&self) -> bool {
         matches!(self.at, State::Length(Length::Excess))
     }
 
-    /// Reads the whole lines of a head, from the beginning of a line on. The rest is
-    /// read by [`step`](Self::step).
+    /// Reads the complete lines of a head, starting at the beginning of a line.
+    /// [`step`](Self::step) reads the rest.
     #[inline]
     fn lines(&mut self, bytes: &[u8], mut is_first: bool) -> Result<usize, usize> {
         let mut start = 0;
         for end in memchr::memchr_iter(b'\n', bytes) {
-            // `step` finds the first refused byte.
+            // `step` locates the first rejected byte.
             if end == start || bytes[end - 1] != b'\r' {
                 break;
             }
@@ -237,7 +238,7 @@ impl Guard {
         }
     }
 
-    /// Reads a whole line that may be a framing header.
+    /// Reads a complete line that may be a framing header.
     fn framing_line(&mut self, line: &[u8]) -> Result<(), usize> {
         // The usual spellings.
         let usual = [b"content-length: ", b"Content-Length: "];
@@ -254,7 +255,8 @@ impl Guard {
         Ok(())
     }
 
-    /// Ends the head and begins its body; `None` if the body has no known end.
+    /// Ends the head and begins its body. Returns `None` if the end of the body
+    /// is unknown.
     fn head_end(&mut self) -> Option<()> {
         let length = self.length.take().unwrap_or(0);
         match self.chunked.take() {
@@ -269,8 +271,8 @@ impl Guard {
         Some(())
     }
 
-    /// Reads some of the bytes, which must not be empty; returns their number, or
-    /// the number of good bytes as the error.
+    /// Reads some of the bytes, which must not be empty. Returns their number;
+    /// the error is the number of valid bytes.
     #[inline]
     fn step(&mut self, bytes: &[u8]) -> Result<usize, usize> {
         match self.at {
@@ -299,7 +301,7 @@ impl Guard {
         self.byte(bytes[0])
     }
 
-    /// Reads one byte in a state in which each byte counts.
+    /// Reads one byte in a state that checks every byte.
     fn byte(&mut self, byte: u8) -> Result<usize, usize> {
         let next = match (self.at, byte) {
             (State::Start { blank: false }, b'\r') => State::StartLf,
@@ -327,8 +329,8 @@ impl Guard {
         Ok(1)
     }
 
-    /// Reads a request line. A `#` behind the method is a fragment and refused; one
-    /// in the method is left to hyper.
+    /// Reads a request line. A `#` after the method is a fragment and rejected;
+    /// a `#` in the method is left to hyper.
     fn request_line(&mut self, bytes: &[u8]) -> Result<usize, usize> {
         let mut from = 0;
         while let Some(found) = memchr::memchr2(b'\n', b'#', &bytes[from..]) {
@@ -353,8 +355,8 @@ impl Guard {
         }
     }
 
-    /// Ends a line by the LF at `end`, which has to follow a CR. hyper refuses a CR
-    /// elsewhere.
+    /// Ends a line at the LF at `end`, which must follow a CR. hyper rejects a
+    /// CR elsewhere.
     #[inline]
     fn line_end(&mut self, bytes: &[u8], end: usize) -> Result<usize, usize> {
         let cr = end.checked_sub(1).map_or(self.cr, |before| bytes[before] == b'\r');
@@ -390,7 +392,7 @@ impl Guard {
         self.name(field, 0, false, bytes)
     }
 
-    /// Compares the name of a header line with that of `field`.
+    /// Compares the name of a header line with the name of `field`.
     fn name(
         &mut self,
         field: Field,
@@ -440,7 +442,8 @@ impl Guard {
                 (Length::Before, b' ' | b'\t') => Length::Before,
                 (Length::Digits | Length::Excess | Length::After, b' ' | b'\t') => Length::After,
                 (Length::Digits | Length::Excess | Length::After, b'\r') => Length::Lf,
-                // Other programs may read a leading zero as octal.
+                // Other programs may parse a number with a leading zero as
+                // octal.
                 (Length::Digits, _) if self.left == 0 => return Err(read),
                 (Length::Before | Length::Digits, b'0'..=b'9') => {
                     let left = self.left * 10 + u64::from(byte - b'0');
@@ -466,7 +469,7 @@ impl Guard {
     }
 
     fn body(&mut self, bytes: &[u8]) -> usize {
-        // A length above `usize` is above the number of bytes here, too.
+        // A length above `usize` also exceeds the number of bytes here.
         let here = bytes.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
         self.left -= here as u64;
         if self.left == 0 {
@@ -495,16 +498,16 @@ impl Coding {
     }
 }
 
-/// Returns true if the line at `start` has its colon in the place of a framing
-/// header's.
+/// Returns true if the line at `start` has its colon at the same position as a
+/// framing header.
 #[inline]
 fn has_name(bytes: &[u8], start: usize) -> bool {
     let has_colon = |field: Field| bytes.get(start + field.name().len()) == Some(&b':');
     has_colon(Field::ContentLength) || has_colon(Field::TransferEncoding)
 }
 
-/// Returns true only if the bytes are one whole head that is accepted and
-/// announces no body. A few such heads count as not plain.
+/// Returns true only if the bytes are one complete valid head that announces no
+/// body. Returns false for a few such heads.
 ///
 /// This is the usual case, and checks many bytes at a time.
 #[inline]
@@ -513,7 +516,7 @@ fn is_plain_head(bytes: &[u8]) -> bool {
     let Some(last) = head.len().checked_sub(BLOCK) else { return false };
     let mut start = 0;
     while start < head.len() {
-        // The last block may overlap the one before.
+        // The last block may overlap the previous one.
         let at = start.min(last);
         let (bytes, behind) = (bytes[at..].first_chunk(), bytes[at + 1..].first_chunk());
         if bytes.zip(behind).is_none_or(|(bytes, behind)| is_odd(bytes, behind)) {
@@ -524,8 +527,8 @@ fn is_plain_head(bytes: &[u8]) -> bool {
     true
 }
 
-/// Returns true if one of the bytes, with the one behind it, does not belong to a
-/// plain head: an LF without CR, an empty line, a `#`, the `h:` of
+/// Returns true if one of the bytes, together with the next one, does not
+/// belong to a plain head: an LF without CR, an empty line, a `#`, the `h:` of
 /// `Content-Length:` or the `sf` of `Transfer-Encoding`.
 #[inline]
 fn is_odd(bytes: &[u8; BLOCK], behind: &[u8; BLOCK]) -> bool {
@@ -539,11 +542,11 @@ fn is_odd(bytes: &[u8; BLOCK], behind: &[u8; BLOCK]) -> bool {
     })
 }
 
-/// The number of bytes that are checked together.
+/// The number of bytes checked together.
 const BLOCK: usize = 16;
 
-/// The largest length that is read as it is sent: 10^18, more than any body has. So
-/// one digit more fits a `u64`.
+/// The largest length that is read exactly: 10^18, more than any body has. One
+/// more digit therefore fits a `u64`.
 const MAX_LENGTH: u64 = 1_000_000_000_000_000_000;
 
 const START: State = State::Start { blank: false };

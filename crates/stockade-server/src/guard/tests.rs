@@ -1,8 +1,8 @@
-//! Tables of taken and refused bytes.
+//! Tests tables of accepted and rejected bytes.
 
 use super::Guard;
 
-/// Where the bytes are refused when so many come at a time.
+/// Returns the position of the first rejected byte, for pieces of this size.
 pub(super) fn refused(bytes: &[u8], piece: usize) -> Option<usize> {
     let mut guard = Guard::new();
     for (index, piece_of) in bytes.chunks(piece).enumerate() {
@@ -13,8 +13,8 @@ pub(super) fn refused(bytes: &[u8], piece: usize) -> Option<usize> {
     None
 }
 
-/// Checks bytes of which those after `|` are refused; without one, all are
-/// taken.
+/// Checks that the bytes after `|` are rejected, or that all are accepted
+/// without a `|`.
 #[track_caller]
 fn check(case: impl AsRef<[u8]>) {
     let case = case.as_ref();
@@ -26,13 +26,13 @@ fn check(case: impl AsRef<[u8]>) {
     }
 }
 
-/// Checks the lines of a head, and a request behind it.
+/// Checks the lines of a head, followed by another request.
 #[track_caller]
 fn check_lines(lines: &str) {
     check(format!("POST /x HTTP/1.1\r\nHost: a\r\n{lines}"));
 }
 
-/// Checks a chunked body, and a request behind it.
+/// Checks a chunked body, followed by another request.
 #[track_caller]
 fn check_body(body: impl AsRef<[u8]>) {
     let head = b"POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -49,7 +49,7 @@ fn the_lines_of_a_head_end_with_cr_and_lf() {
     check("GET / HTTP/1.1\r\nCookie|\n\r\n");
     check("GET / HTTP/1.1\r\nT|\n\r\n");
     check("GET / HTTP/1.1\r\nContent-Length|\n\r\n");
-    // That is for hyper, which refuses it.
+    // Left to hyper, which rejects it.
     check("GET / HTTP/1.1\rHost: a\r\n\r\n");
 }
 
@@ -112,7 +112,7 @@ fn a_body_of_a_length_ends_where_the_next_request_begins() {
     check("POST / HTTP/1.1\r\nContent-Length: 4\r\n\r\n\n\n\n\nGET / HTTP/1.1\r\n\r\n");
     check("POST / HTTP/1.1\r\nContent-Length: 4\r\n\r\n\n\n\n\n|\nGET / HTTP/1.1\r\n\r\n");
     check("POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n|\n");
-    // The length of one request is not that of the next.
+    // The length of one request does not apply to the next.
     check("POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\nxGET / HTTP/1.1\r\n\r\n|\n");
 }
 
@@ -236,7 +236,7 @@ fn trailers_are_lines_of_headers() {
     {
         check_body(format!("0\r\n{wrong}"));
     }
-    // With the empty line 16,384 bytes, and one more.
+    // 16,384 bytes with the empty line, and then one more.
     let lines = "X: yyyyyyyyyyy\r\n".repeat(1_023);
     for (last, expected) in [("X: yyyyyyyyy\r\n", None), ("X: yyyyyyyyyy\r\n", Some(16_384))] {
         let mut guard = Guard::new();

@@ -1,17 +1,18 @@
-//! The PROXY protocol, versions 1 and 2: the client's address, which a load balancer
-//! sends before everything else.
+//! The PROXY protocol, versions 1 and 2: a load balancer sends the client's
+//! address before everything else.
 //!
-//! The address of the peer decides whether a header must come. The server never decides
-//! by the first bytes of a connection, because a client could send a header too
-//! (section 2: "MUST not try to guess whether the protocol header is present or not").
-//! So a trusted peer without a valid header is disconnected. The bytes of all other
-//! peers are read as TLS or HTTP, which reject a header.
+//! The peer's address determines whether a header is required. The server never
+//! decides by the first bytes of a connection, because a client could also send
+//! a header (section 2: "MUST not try to guess whether the protocol header is
+//! present or not"). A trusted peer without a valid header is disconnected. The
+//! bytes of all other peers are read as TLS or HTTP, which reject a header.
 //!
-//! Sections in this folder are sections of the source.
+//! Section numbers in this folder refer to the source.
 //!
-//! Source: "The PROXY protocol, versions 1 & 2", HAProxy, `doc/proxy-protocol.txt`.
+//! Source: "The PROXY protocol, versions 1 & 2", HAProxy,
+//! `doc/proxy-protocol.txt`.
 
-// Where things are:
+// Module overview:
 // - `header`: the parser, a pure function.
 // - `senders`: the peers that must send a header.
 // - `read`: reads a header from a connection.

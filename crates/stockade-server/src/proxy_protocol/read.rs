@@ -10,14 +10,16 @@ use super::header::{MAX_LENGTH, Parsed, Source, parse};
 
 /// Reads the header of a connection, and no byte after it.
 ///
-/// Bytes that follow in the same segment stay in the socket. So TLS and HTTP read them
-/// as on any other connection, and a connection with a header costs nothing after it.
-/// The price is some more reads for version 1, which does not announce its length.
+/// Bytes that follow in the same segment stay in the socket. TLS and HTTP read
+/// them as on any other connection, and a connection with a header has no
+/// further cost. The price is a few more reads for version 1, which does not
+/// announce its length.
 ///
 /// The caller limits the time: a header has the time of the first request head.
 ///
 /// # Errors
-/// Fails if the header is malformed, or if the connection ends before its end.
+/// Fails if the header is malformed, or if the connection ends within the
+/// header.
 pub(crate) async fn read<T: AsyncRead + Unpin>(io: &mut T) -> io::Result<Source> {
     let mut seen = [0; MAX_LENGTH];
     let mut length = 0;

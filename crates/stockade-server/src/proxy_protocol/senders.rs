@@ -9,7 +9,7 @@ use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_stages::TrustProxy;
 use stockade_stages::client_address_internals::is_trusted;
 
-/// The load balancers that must send a header; by default none.
+/// The load balancers that must send a header. Empty by default.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Senders {
     networks: TrustProxy,
@@ -18,7 +18,7 @@ pub(crate) struct Senders {
 }
 
 impl Senders {
-    /// Reads a list of networks. An invalid list is an [issue](Self::issues).
+    /// Parses a list of networks. An invalid list is an [issue](Self::issues).
     pub(crate) fn new<N: AsRef<str>>(networks: impl IntoIterator<Item = N>) -> Self {
         match TrustProxy::networks(networks) {
             Ok(networks) => Self { networks, error: None },
@@ -26,8 +26,8 @@ impl Senders {
         }
     }
 
-    /// Returns the load balancers of an option. `true` is an [issue](Self::issues), because it
-    /// would trust every client.
+    /// Returns the load balancers from an option. `true` is an
+    /// [issue](Self::issues), because it would trust every client.
     pub(crate) fn of(option: Setting<Vec<String>>) -> Self {
         match option {
             Setting::Value(networks) => Self::new(networks),
@@ -44,7 +44,7 @@ impl Senders {
         is_trusted(&self.networks, peer)
     }
 
-    /// Finds all errors in the list.
+    /// Returns all errors in the list.
     pub(crate) fn issues(&self) -> impl Iterator<Item = ConfigIssue> {
         let issues = self.error.iter().flat_map(ConfigError::issues);
         issues.map(|issue| {
@@ -53,7 +53,7 @@ impl Senders {
     }
 }
 
-/// A list of networks, or `false`.
+/// Accepts a list of networks, or `false`.
 impl<'de> Deserialize<'de> for Senders {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
         let networks = match Notation::deserialize(source)? {
@@ -75,7 +75,7 @@ enum Notation {
     Networks(Vec<String>),
 }
 
-/// `true` would trust every client.
+/// Without `true`, which would trust every client.
 const EXPECTED: &str = "the networks of the load balancers, or false";
 
 #[cfg(test)]

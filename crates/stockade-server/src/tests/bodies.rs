@@ -1,4 +1,4 @@
-//! Bodies that are refused, broken, slow or asked for.
+//! Tests rejected, broken, slow and `100-continue` bodies.
 
 use std::pin::Pin;
 use std::task::Poll;
@@ -25,7 +25,7 @@ async fn a_refusal_comes_at_once_when_only_the_length_was_sent() {
 }
 
 /// Without draining, the system resets the connection while the client sends,
-/// and the client never sees the answer.
+/// and the client never sees the response.
 #[tokio::test]
 async fn a_client_that_sends_before_it_reads_sees_the_refusal() {
     let server = start(options(), app).await;
@@ -119,8 +119,8 @@ async fn a_body_that_drips_is_408_and_the_connection_closes() {
     soon(drip).await.unwrap();
 }
 
-/// 16 KiB in each 50 ms is far above 1 KiB in a second, and in all it takes
-/// much longer than the timeout.
+/// 16 KiB every 50 ms is far above 1 KiB per second; the total takes much
+/// longer than the timeout.
 #[tokio::test]
 async fn a_slow_body_that_moves_lives() {
     let server = start(options().body_read_timeout(ms(400)), app).await;
@@ -133,7 +133,8 @@ async fn a_slow_body_that_moves_lives() {
     assert_eq!(client.answer().await.body.len(), 327_680);
 }
 
-/// It never pauses for long, but sends 160 kB a second where 1 MiB is asked for.
+/// The client never pauses for long, but sends 160 kB per second instead of 1
+/// MiB.
 #[tokio::test]
 async fn a_body_below_the_rate_is_408() {
     let options = options().body_read_timeout(ms(400)).min_read_rate(1_048_576);
@@ -183,12 +184,12 @@ async fn a_client_that_expects_100_is_asked_only_for_what_is_wanted() {
     client.closed().await;
 }
 
-/// Asks once and does not wait.
+/// Polls once without waiting.
 async fn look(body: &mut HttpBody) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
     std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut *body).poll_frame(cx))).await
 }
 
-/// The second look finds the wait over, although nobody looked meanwhile.
+/// The second poll finds the wait over, although nothing polled meanwhile.
 #[tokio::test]
 async fn an_application_that_asks_and_turns_away_is_charged() {
     let server = start(options().body_read_timeout(ms(50)), async |mut request: Request| {
@@ -208,7 +209,7 @@ async fn an_application_that_asks_and_turns_away_is_charged() {
     assert_eq!(client.answer().await.body, expected);
 }
 
-/// A handler that has not asked for the body uses up no time of the client.
+/// A handler that has not requested the body uses up no time of the client.
 #[tokio::test]
 async fn an_application_that_asks_late_is_not_charged() {
     let server = start(options().body_read_timeout(ms(50)), async |mut request: Request| {

@@ -1,7 +1,8 @@
-//! The requirements of RFC 9110 and 9112 for an origin server, request by request.
+//! Tests the requirements of RFC 9110 and 9112 for an origin server, request by
+//! request.
 //!
-//! Each request is sent with a second one behind it on the same connection, so
-//! that it is seen where the server thinks that the first one ends.
+//! Each request is followed by a second one on the same connection. This shows
+//! where the server considers the first one to end.
 
 use std::fmt::Write as _;
 
@@ -30,7 +31,7 @@ async fn echo(mut req: Request) -> Result<String, ApiError> {
     Ok(format!("<{}>", String::from_utf8_lossy(&req.bytes().await?)))
 }
 
-/// The requests of a test, all against one server.
+/// Runs the requests of a test against one server.
 struct Suite {
     address: std::net::SocketAddr,
     _served: tokio::task::JoinHandle<()>,
@@ -53,8 +54,9 @@ impl Suite {
         Self { address, _served: served, wrong: String::new() }
     }
 
-    /// Sends a request and one for `/next`; checks the answers, each as its
-    /// status and its body if it is a 200, and at last `next` or `closed`.
+    /// Sends a request followed by one for `/next`. Checks the responses: each
+    /// has its status, and its body if it is a 200; the last entry is `next` or
+    /// `closed`.
     async fn check(&mut self, request: impl AsRef<[u8]>, expected: &str) {
         let request = request.as_ref();
         let said = self.said(request).await;
@@ -84,7 +86,7 @@ impl Suite {
         said.join(", ")
     }
 
-    /// The head of the answer to a request, in lower case.
+    /// Returns the head of the response to a request, in lower case.
     async fn head(&self, request: &str) -> String {
         let mut client = self.connect().await;
         client.send(request).await;
@@ -96,8 +98,8 @@ impl Suite {
     }
 }
 
-/// The next answer: its status, its head in lower case and its body; `None`
-/// when the connection is closed instead.
+/// Returns the next response: its status, its head in lower case and its body.
+/// Returns `None` if the connection closes instead.
 async fn answer(client: &mut Client<TcpStream>, is_head: bool) -> Option<(u16, String, String)> {
     loop {
         let text = String::from_utf8_lossy(&client.read).into_owned();
@@ -112,7 +114,7 @@ async fn answer(client: &mut Client<TcpStream>, is_head: bool) -> Option<(u16, S
                 return Some((status, head, rest[..length].to_owned()));
             }
         }
-        // Bytes that nobody reads any more may reset it.
+        // Unread bytes may cause a reset.
         let count = soon(client.stream.read_buf(&mut client.read)).await.unwrap_or(0);
         if count == 0 {
             return None;
@@ -149,7 +151,8 @@ async fn request_lines() {
     ] {
         suite.check(format!("{line}\r\n{HOST}\r\n"), "400, closed").await;
     }
-    // Methods are case-sensitive, and one that no route has is told which do.
+    // Methods are case-sensitive; a method without a route gets the list of
+    // allowed methods.
     for method in ["get", "FOOBAR", "DELETE", "TRACE", "!#$%&'*+-.^_`|~"] {
         suite.check(format!("{method} / HTTP/1.1\r\n{HOST}\r\n"), "405, next").await;
     }
@@ -290,8 +293,8 @@ async fn lengths() {
     ] {
         suite.check(post(line, "hello"), "400, closed").await;
     }
-    // Lengths that no integer holds. The server waits for a moment until the client has read
-    // each 413, so there are only a few of them.
+    // Lengths that do not fit an integer. The server waits for a moment until
+    // the client has read each 413, so there are only a few of them.
     let nines = "9".repeat(100);
     for (length, prefix) in [
         ("18446744073709551614", ""),
@@ -313,7 +316,7 @@ async fn lengths() {
     for wrong in ["99999999999999999999x", "99999999999999999999 9", "9999999999999999999,9"] {
         suite.check(post(&format!("Content-Length: {wrong}\r\n"), "hello"), "400, closed").await;
     }
-    // A body of a method that has none is read over.
+    // The body of a method without one is skipped.
     for method in ["GET", "HEAD"] {
         let request = format!("{method} / HTTP/1.1\r\n{HOST}Content-Length: 5\r\n\r\nhello");
         let body = if method == "GET" { "200 root, next" } else { "200 , next" };
@@ -428,7 +431,7 @@ async fn expectations() {
     suite.check(post("1", "200-ok"), "417, next").await;
     suite.check(post("1", "100-continue, x"), "417, next").await;
     suite.check(format!("GET / HTTP/1.1\r\n{HOST}Expect: 200-ok\r\n\r\n"), "417, next").await;
-    // The client that expects both still waits before it sends the body.
+    // A client that expects both still waits before it sends the body.
     for (expect, expected) in [
         ("foo\r\nExpect: 100-continue", "417, closed"),
         ("100-continue\r\nExpect: foo", "417, closed"),
@@ -476,7 +479,7 @@ async fn answers() {
     ] {
         let head = suite.head(&request).await;
         let date = head.split_once("\r\ndate: ").unwrap_or_else(|| panic!("{request}: {head}")).1;
-        // Such as `sun, 06 nov 1994 08:49:37 gmt`.
+        // For example `sun, 06 nov 1994 08:49:37 gmt`.
         assert_eq!((&date[3..5], &date[25..31]), (", ", " gmt\r\n"), "{head}");
     }
     let head = suite.head(&format!("DELETE / HTTP/1.1\r\n{HOST}\r\n")).await;
@@ -490,7 +493,7 @@ async fn answers() {
     }
     let range = format!("GET / HTTP/1.1\r\n{HOST}Range: bytes=0-1\r\n\r\n");
     assert!(suite.head(&range).await.starts_with("http/1.1 200 "));
-    // HEAD has the head of GET.
+    // HEAD has the same head as GET.
     let [get, head] = ["GET", "HEAD"].map(|method| format!("{method} / HTTP/1.1\r\n{HOST}\r\n"));
     let without_date = |head: String| -> Vec<String> {
         head.lines().filter(|line| !line.starts_with("date: ")).map(str::to_owned).collect()

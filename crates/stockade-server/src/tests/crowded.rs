@@ -1,4 +1,4 @@
-//! More connections than there may be, of one client and of many.
+//! Tests connections above the limits, from one client and from many.
 
 use std::net::Ipv4Addr;
 
@@ -10,14 +10,14 @@ use tokio::net::{TcpSocket, TcpStream};
 use super::{Client, Running, app, get, http2, log, ms, options, soon, start, text};
 use crate::ServerOptions;
 
-/// A new connection from `127.0.0.<last>`.
+/// Opens a connection from `127.0.0.<last>`.
 pub(super) async fn connect(server: &Running, last: u8) -> Client<TcpStream> {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind((Ipv4Addr::new(127, 0, 0, last), 0).into()).unwrap();
     Client::new(soon(socket.connect(server.address)).await.unwrap())
 }
 
-/// One that was answered and is idle.
+/// Opens a connection that has received a response and is idle.
 async fn idle(server: &Running, last: u8) -> Client<TcpStream> {
     let mut client = connect(server, last).await;
     ask(&mut client).await;
@@ -29,7 +29,7 @@ async fn ask(client: &mut Client<TcpStream>) {
     assert_eq!(client.answer().await.body, "hello");
 }
 
-/// Options of a server with long times, so that nothing ends by itself.
+/// Options with long timeouts, because nothing should end by itself.
 fn patient(max_connections: u32, per_client: u32) -> ServerOptions {
     let long = ms(600_000);
     let options = options().max_connections(max_connections).idle_timeout(long);
@@ -43,7 +43,7 @@ async fn a_client_above_its_limit_loses_what_it_has_used_longest_ago() {
     let mut first = idle(&server, 1).await;
     let mut second = idle(&server, 1).await;
     let mut third = idle(&server, 1).await;
-    // Some sweeps, of which one comes each 10 ms: they are parked.
+    // Several sweeps at 10 ms intervals park the connections.
     tokio::time::sleep(ms(200)).await;
     ask(&mut first).await;
     let mut fourth = idle(&server, 1).await;
@@ -66,7 +66,7 @@ async fn a_client_that_uses_all_it_may_have_gets_no_more() {
     }
     let mut other = idle(&server, 2).await;
     drop(running);
-    // The server has to notice first.
+    // The server needs time to notice.
     soon(async {
         loop {
             let mut client = connect(&server, 1).await;
@@ -95,7 +95,7 @@ async fn where_all_slots_are_taken_the_longest_idle_connection_makes_room() {
     }
     tokio::time::sleep(ms(200)).await;
     ask(&mut clients[0]).await;
-    // One newcomer after the other.
+    // Newcomers arrive one after the other.
     for last in 21..=38 {
         clients.push(idle(&server, last).await);
     }
@@ -145,7 +145,7 @@ async fn a_429_closes_the_connection_where_connections_are_scarce() {
     first.closed().await;
     ask(&mut second).await;
 
-    // In all.
+    // The total limit.
     let server = start(patient(1, 1), app).await;
     let mut only = connect(&server, 1).await;
     assert!(refused(&mut only).await);
@@ -200,8 +200,8 @@ fn a_proxy_is_trusted_by_the_router_or_by_the_call() {
     }
 }
 
-/// Fills the server from the addresses 127.0.0.1 to 127.0.0.11 with connections that
-/// sent `begun`. Each of these clients has more than its share.
+/// Fills the server from the addresses 127.0.0.1 to 127.0.0.11 with connections
+/// that sent `begun`. Each of these clients exceeds its share.
 async fn crowd(server: &Running, begun: &str) -> Vec<Client<TcpStream>> {
     let mut crowd = Vec::new();
     for at in 0..110 {
@@ -224,14 +224,14 @@ async fn unfinished_requests_of_few_clients_do_not_keep_others_out() {
         let mut slow_body = connect(&server, 21).await;
         slow_body.send(half_body).await;
         let crowd = crowd(&server, begun).await;
-        // They run, so that they do not make room for each other.
+        // Their requests are running, so they do not make room for each other.
         let mut newcomers = Vec::new();
         for last in 30..45 {
             let mut newcomer = idle(&server, last).await;
             newcomer.send(get("/hang")).await;
             newcomers.push(newcomer);
         }
-        // Clients within their share go on.
+        // Clients within their share continue.
         slow_head.send("Host: a\r\n\r\n").await;
         assert_eq!(slow_head.answer().await.body, "hello", "{begun:?}");
         slow_body.send("llo").await;

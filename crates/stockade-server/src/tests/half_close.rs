@@ -1,4 +1,4 @@
-//! Clients that close their sending side behind their request.
+//! Tests clients that close their sending side after their request.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ pub(super) struct Handler {
     is_dropped: AtomicBool,
 }
 
-/// Notes that the future of a handler is dropped.
+/// Reports when the future of a handler is dropped.
 struct Dropped(Arc<Handler>);
 
 impl Drop for Dropped {
@@ -27,7 +27,7 @@ impl Drop for Dropped {
 }
 
 impl Handler {
-    /// Answers after it was told to go on.
+    /// Responds after the signal to continue.
     pub(super) async fn answer(self: Arc<Self>, _: Request) -> Response {
         let dropped = Dropped(Arc::clone(&self));
         self.begun.notify_one();
@@ -68,7 +68,7 @@ async fn with_the_option_it_is_answered_and_the_connection_ends() {
         if !closes_at_once {
             client.stream.shutdown().await.unwrap();
         }
-        // Time to notice the end, were it looked for.
+        // Enough time to notice the end if the server checked for it.
         tokio::time::sleep(ms(50)).await;
         assert!(!handler.is_dropped.swap(false, Ordering::Relaxed), "{closes_at_once}");
         handler.go_on.notify_one();

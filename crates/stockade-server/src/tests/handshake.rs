@@ -1,4 +1,4 @@
-//! Own listeners whose connections begin with a handshake.
+//! Tests custom listeners with connections that begin with a handshake.
 
 use std::io;
 use std::net::SocketAddr;
@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use super::{Client, get, ms, options, soon};
 use crate::{CreateServer as _, Handshake, Listener, LocalAddr, ServerOptions};
 
-/// Clients that say `open`, and are told `ok`.
+/// A listener for clients that send `open` and receive `ok`.
 struct Greeted(TcpListener);
 
 async fn greet(mut stream: TcpStream) -> io::Result<TcpStream> {

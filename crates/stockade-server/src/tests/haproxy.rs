@@ -1,4 +1,5 @@
-//! Behind a real HAProxy, which sends the client's address by the PROXY protocol.
+//! Tests a server behind a real HAProxy, which sends the client's address by
+//! the PROXY protocol.
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -12,15 +13,15 @@ use tokio::sync::mpsc;
 
 use super::{Client, get, options, soon, start, text};
 
-/// An HAProxy that ends when this is dropped, and its configuration.
+/// An HAProxy process and its configuration. It ends on drop.
 struct Haproxy {
     process: Child,
     file: PathBuf,
 }
 
 impl Haproxy {
-    /// Forwards connections of `from` to `to`. `server` is the rest of HAProxy's line
-    /// for `to`.
+    /// Forwards connections from `from` to `to`. `server` is the rest of
+    /// HAProxy's line for `to`.
     fn start(from: SocketAddr, to: SocketAddr, server: &str) -> Self {
         let lines = [
             "defaults",
@@ -52,14 +53,14 @@ impl Haproxy {
 
 impl Drop for Haproxy {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have already ended.
         let _ = self.process.kill();
         let _ = self.process.wait();
         let _ = fs::remove_file(&self.file);
     }
 }
 
-/// Returns an address that is free now.
+/// Returns an address that is currently free.
 fn free_address() -> SocketAddr {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap()
@@ -71,7 +72,7 @@ async fn check(server: &str) {
     let app = move |request: Request| {
         let peer = request.peer().unwrap().0;
         if request.path() == "/check" {
-            // The receiver is gone when the test ends.
+            // The receiver is dropped when the test ends.
             let _ = sender.send(peer);
         }
         async move { text(200, peer.to_string()) }
@@ -88,7 +89,8 @@ async fn check(server: &str) {
         socket.bind((Ipv4Addr::new(127, 0, 0, 9), 0).into()).unwrap();
         socket.connect(address).await
     };
-    // HAProxy listens before it checks, so the first attempt succeeds.
+    // HAProxy listens before it starts health checks, so the first attempt
+    // succeeds.
     let mut client = Client::new(soon(connect()).await.unwrap());
     let expected = client.stream.local_addr().unwrap().to_string();
     for _ in 0..2 {

@@ -1,5 +1,5 @@
-//! The heads of answers on HTTP/1 where the connection takes few bytes at a time, or
-//! none for a while.
+//! Tests HTTP/1 response heads on connections that accept few bytes at a time,
+//! or none for a while.
 
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
@@ -20,19 +20,19 @@ use super::heads::{asked, lines, options};
 use super::{Client, ms, soon};
 use crate::{CreateServer, Listener, LocalAddr, ServerHandle, ServerOptions};
 
-/// The number of bytes that a connection takes at a time.
+/// The number of bytes that a connection accepts at a time.
 #[derive(Debug)]
 enum Taking {
-    /// A random number of bytes, and each third time none.
+    /// A random number of bytes, and none every third time.
     Random { random: Random, most: usize },
-    /// So many bytes, until there are more.
+    /// This many bytes, until the test allows more.
     Counted(usize),
 }
 
 #[derive(Debug)]
 struct Tap {
     taking: Taking,
-    /// The number of times that the connection was asked.
+    /// The number of times that the connection was polled.
     polls: usize,
     waker: Option<Waker>,
 }
@@ -56,7 +56,7 @@ impl Tap {
         }
     }
 
-    /// Returns the largest number of bytes that the connection takes at once.
+    /// Returns the largest number of bytes that the connection accepts at once.
     fn most(&self) -> usize {
         match self.taking {
             Taking::Random { most, .. } => most,
@@ -71,7 +71,7 @@ impl Tap {
     }
 }
 
-/// Lets a connection take so many bytes more.
+/// Allows a connection to accept this many more bytes.
 fn open(tap: &Mutex<Tap>, count: usize) {
     let mut tap = tap.lock().unwrap();
     if let Taking::Counted(left) = &mut tap.taking {
@@ -205,7 +205,7 @@ fn app() -> App {
         response
     });
     router.post("/echo", async |body: Bytes| body);
-    // Answers while the body still comes.
+    // Responds while the body is still arriving.
     router.post("/early", async |mut request: Request| {
         tokio::spawn(async move { request.bytes().await.map(drop) });
         "early"
@@ -247,7 +247,7 @@ fn random_requests(seed: u64) -> Vec<Asked> {
     requests.collect()
 }
 
-/// The head of a final answer, past its body.
+/// Returns the head of a final response, and skips its body.
 async fn answer_of<S: AsyncRead + AsyncWrite + Unpin>(
     client: &mut Client<S>,
     is_head: bool,
@@ -309,7 +309,7 @@ async fn whatever_the_connection_takes_each_answer_has_its_headers_once() {
                 }
                 tokio::task::yield_now().await;
             }
-            // It stays open until the end.
+            // The connection stays open until the end of the test.
             std::future::pending::<()>().await;
             drop(write);
         });
@@ -321,7 +321,7 @@ async fn whatever_the_connection_takes_each_answer_has_its_headers_once() {
     }
 }
 
-/// One answer and a second one, with the socket full after each number of bytes.
+/// Two responses, with the socket full after each number of bytes.
 #[tokio::test]
 async fn a_head_can_be_cut_after_each_byte() {
     let app = app();
@@ -345,7 +345,7 @@ async fn a_head_can_be_cut_after_each_byte() {
     }
 }
 
-/// Connections that take a part of a head, with either way to write.
+/// Connections that accept a part of a head, with both ways to write.
 const PARTS: [(usize, bool); 8] = [
     (0, false),
     (1, false),
@@ -369,11 +369,11 @@ async fn what_waits_behind_a_head_is_neither_parked_nor_lost() {
     }
     tokio::time::sleep(ms(400)).await;
     for (client, tap) in &mut all {
-        // Twice for each sweep, and a few times for the request.
+        // Two polls per sweep, and a few for the request.
         let polls = tap.lock().unwrap().polls;
         assert!(polls < 300, "{polls}");
         open(tap, 100_000);
-        // It was not idle as long as bytes waited.
+        // It was not idle while bytes waited.
         for _ in 0..2 {
             assert_eq!(lines(&answer_of(client, false).await), expected);
             client.send(super::get("/hello")).await;

@@ -1,4 +1,5 @@
-//! Answers on HTTP/1 that end in an unusual way, and the headers of those around them.
+//! Tests HTTP/1 responses that end in an unusual way, and the headers of
+//! adjacent responses.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -16,7 +17,7 @@ use tokio::net::TcpStream;
 use super::{Client, soon};
 use crate::{CreateServer, ServerOptions};
 
-/// A body of unknown length that fails or panics at once.
+/// A body of unknown length that fails or panics immediately.
 struct Bad(bool);
 
 impl http_body::Body for Bad {
@@ -75,7 +76,7 @@ fn app() -> App {
     router.build().unwrap()
 }
 
-/// All bytes that come for these requests, until the server closes.
+/// Returns all bytes that arrive for these requests, until the server closes.
 async fn exchange(app: &App, requests: &str) -> String {
     let server = app.clone().create_server_with(ServerOptions::new()).unwrap();
     let server = server.bind(0).await.unwrap();
@@ -100,7 +101,7 @@ async fn an_unusual_answer_behind_good_ones_takes_no_headers_of_them() {
     let get = super::get;
     let hello = get("/hello");
     let post = "POST /length HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n";
-    // The heads that come, and the number of those that have the headers.
+    // The expected heads, and the number of heads with the headers.
     for (last, heads, with_headers) in [
         (get("/fails"), 3, 3),
         (get("/panics"), 3, 3),

@@ -1,5 +1,5 @@
-//! The heads of answers on HTTP/1: the headers of the application, each once, whoever
-//! writes them.
+//! Tests the heads of HTTP/1 responses: each header of the application appears
+//! exactly once, whether hyper or this crate writes it.
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, header};
@@ -54,8 +54,8 @@ async fn serve(app: &App) -> (ServerHandle, Client<TcpStream>) {
     (handle, Client::new(stream))
 }
 
-/// Lines of a head in an order of their own, without those of the server and the number
-/// of requests that are left.
+/// Returns the sorted lines of a head, without the headers of the server and
+/// the number of remaining requests.
 pub(super) fn lines(head: &str) -> Vec<String> {
     let mut lines: Vec<_> = head.trim_end().lines().skip(1).map(str::to_lowercase).collect();
     let of_server = ["date:", "content-length:", "transfer-encoding:", "connection:"];
@@ -76,7 +76,7 @@ fn text(headers: &HeaderMap) -> String {
     format!("\n{}", headers.iter().map(line).collect::<String>())
 }
 
-/// Asks the application itself.
+/// Calls the application directly.
 pub(super) async fn asked(
     app: &App,
     method: &str,
@@ -124,7 +124,7 @@ async fn answers_have_the_headers_of_the_application_each_once() {
     for options in all {
         let app = app(options);
         let (_handle, mut client) = serve(&app).await;
-        // The first large answer changes how hyper writes the later ones.
+        // The first large response changes how hyper writes later ones.
         for path in PATHS.iter().chain(&PATHS) {
             for origin in [None, Some("https://a.example"), Some("https://b.example")] {
                 for method in ["GET", "HEAD", "OPTIONS", "DELETE"] {
@@ -172,7 +172,8 @@ async fn requests_in_one_piece_are_answered_with_all_headers() {
 async fn a_head_behind_an_answer_that_is_not_taken_has_all_headers() {
     let app = app(options());
     let (_handle, mut client) = serve(&app).await;
-    // The body of the second request arrives while the first answer waits for the client.
+    // The body of the second request arrives while the first response waits for
+    // the client.
     let post = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n";
     client.send(format!("GET /huge HTTP/1.1\r\nHost: a\r\n\r\n{post}o")).await;
     let head = client.head().await;
@@ -190,7 +191,8 @@ async fn an_expected_100_comes_before_the_head_and_has_no_headers() {
     let (_handle, mut client) = serve(&app).await;
     let post =
         "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n";
-    // Once the body waits for the 100, and once it is there already.
+    // The body waits for the 100 in one case, and has already arrived in the
+    // other.
     for (first, second) in [(post.to_owned(), "ok"), (format!("{post}ok"), "")] {
         client.send(first).await;
         let interim = client.head().await;
@@ -215,7 +217,7 @@ async fn http_1_0_gets_the_same_headers() {
     }
 }
 
-/// Where two stages write the same header, there is one.
+/// A header that two stages write appears once.
 #[tokio::test]
 async fn a_security_header_by_the_name_of_another_stage_is_there_once() {
     for name in ["retry-after", "x-request-id", "traceparent", "vary", "ratelimit-policy"] {

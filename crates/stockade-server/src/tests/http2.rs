@@ -1,4 +1,4 @@
-//! HTTP/2 with prior knowledge, by hyper's client.
+//! Tests HTTP/2 with prior knowledge, with hyper's client.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::{Client, Running, app, ms, options, soon, start, text};
 
 type Sender = SendRequest<Full<Bytes>>;
 
-/// A client, and the task that ends with its connection.
+/// Returns a client, and the task that ends with its connection.
 pub(super) async fn speak(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
 ) -> (Sender, JoinHandle<hyper::Result<()>>) {
@@ -37,8 +37,8 @@ pub(super) fn get(path: &str) -> http::Request<Full<Bytes>> {
     http::Request::get(format!("http://a.example{path}")).body(Full::default()).unwrap()
 }
 
-/// Sends one request by hand and gives the frames of its answer, "end" marking
-/// the one that ends it.
+/// Sends one hand-written request and returns the frames of its response. "end"
+/// marks the last frame.
 ///
 /// Source: RFC 9113, section 4.1 (frames); RFC 7541, appendix A (the numbers of
 /// the header fields).
@@ -50,7 +50,7 @@ pub(super) async fn frames(
     frames_of(client, method, path, &[]).await
 }
 
-/// The same of a request with more headers.
+/// Sends a request like [`frames`], with more headers.
 async fn frames_of(
     client: &mut Client<TcpStream>,
     method: &str,
@@ -101,8 +101,8 @@ async fn frames_of(
     }
 }
 
-/// The server does not look for a transfer coding on HTTP/2, because h2 refuses it as
-/// malformed.
+/// The server does not check for a transfer coding on HTTP/2, because h2
+/// rejects it as malformed.
 ///
 /// Source: RFC 9113, section 8.2.2.
 #[tokio::test]
@@ -159,7 +159,7 @@ async fn an_unread_body_is_answered() {
     assert_eq!(hello.status(), 200);
 }
 
-/// A body whose bytes a test sends.
+/// A body that receives its bytes from a test.
 struct Sent(mpsc::Receiver<Bytes>);
 
 impl http_body::Body for Sent {
@@ -174,7 +174,8 @@ impl http_body::Body for Sent {
     }
 }
 
-/// A reset behind the answer is a failure to clients that are still sending.
+/// Clients that are still sending treat a reset after the response as a
+/// failure.
 #[tokio::test]
 async fn a_client_that_is_answered_early_may_send_the_rest() {
     let server = start(options(), app).await;
@@ -189,7 +190,7 @@ async fn a_client_that_is_answered_early_may_send_the_rest() {
     assert_eq!(answer.status(), 413);
     assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "unread");
     for _ in 0..10 {
-        // A reset would come before this answer.
+        // A reset would precede this response.
         let (_, body) = mpsc::channel(1);
         let hello = http::Request::get(uri("/hello")).body(Sent(body)).unwrap();
         assert_eq!(soon(sender.send_request(hello)).await.unwrap().status(), 200);
@@ -255,7 +256,7 @@ async fn a_client_that_does_not_read_is_cut_off() {
     drop(unread);
 }
 
-/// Answers that are not read, on a connection on which others are.
+/// Unread responses, on a connection with other responses that are read.
 #[tokio::test]
 async fn of_many_answers_those_that_are_not_read_are_reset() {
     let dropped = Arc::new(AtomicUsize::new(0));
@@ -305,7 +306,7 @@ async fn of_many_answers_those_that_are_not_read_are_reset() {
     assert_eq!(tiny.status(), 200);
 }
 
-/// Nothing is unread while there is nothing to read.
+/// A response without pending bytes is not unread.
 #[tokio::test]
 async fn an_answer_that_pauses_is_not_reset() {
     let timeouts = options().write_stall_timeout(ms(100));
@@ -316,7 +317,8 @@ async fn an_answer_that_pauses_is_not_reset() {
     assert_eq!(body, "tickticktick");
 }
 
-/// 80 MiB are more than a connection may hold for long, whatever the timeout.
+/// 80 MiB exceed the amount that a connection may hold for long, whatever the
+/// timeout.
 #[tokio::test]
 async fn large_answers_that_are_not_read_have_little_time() {
     let server = start(options(), async |request: Request| match request.path() {
@@ -328,7 +330,7 @@ async fn large_answers_that_are_not_read_have_little_time() {
     let first = soon(sender.send_request(get("/"))).await.unwrap();
     let second = soon(sender.send_request(get("/"))).await.unwrap();
     let read = async |unread: http::Response<hyper::body::Incoming>| {
-        // What came before the reset fits into the window.
+        // The bytes before the reset fit into the window.
         tokio::time::sleep(ms(8_000)).await;
         soon(unread.into_body().collect()).await.map(|body| body.to_bytes().len())
     };
@@ -364,7 +366,7 @@ async fn a_shutdown_lets_requests_finish_and_its_deadline_cuts_them_off() {
     let (mut sender, connection) = client(&server).await;
     let slow = sender.send_request(get("/slow"));
     let hang = sender.send_request(get("/hang"));
-    // Both have arrived when a later one is answered.
+    // Both have arrived when a later request gets its response.
     soon(sender.send_request(get("/first"))).await.unwrap();
     server.shutdown();
     assert_eq!(soon(slow).await.unwrap().status(), 200);

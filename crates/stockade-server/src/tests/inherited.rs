@@ -1,6 +1,7 @@
-//! Sockets that a process was started with, and processes that end without a word.
+//! Tests inherited sockets, and processes that end abruptly.
 //!
-//! Each test starts itself again as another process, which the environment tells.
+//! Each test starts itself again as another process, with its role in the
+//! environment.
 
 use std::env;
 use std::fs;
@@ -22,7 +23,7 @@ const ROLE: &str = "STOCKADE_TEST_ROLE";
 /// The variable with the path of its Unix socket.
 const PATH: &str = "STOCKADE_TEST_PATH";
 
-/// A process that is killed at the end.
+/// A process that is killed on drop.
 struct Process(Child);
 
 impl Drop for Process {
@@ -32,7 +33,7 @@ impl Drop for Process {
     }
 }
 
-/// Returns a command that runs this test again, behind a script of the shell.
+/// Returns a command that runs this test again, from a shell script.
 fn again(test: &str, role: &str, script: &str) -> Command {
     let mut command = Command::new("sh");
     let program = env::current_exe().unwrap();
@@ -41,7 +42,7 @@ fn again(test: &str, role: &str, script: &str) -> Command {
     command
 }
 
-/// Answers with its role on whatever it was told to listen.
+/// Responds with its role on the configured listeners.
 fn answer_as(role: &str) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -64,7 +65,7 @@ fn answer_as(role: &str) {
     });
 }
 
-/// Asks for `/`, and returns the answer; an error if there is none yet.
+/// Requests `/` and returns the response, or an error if there is none yet.
 fn ask(mut stream: impl std::io::Read + std::io::Write) -> std::io::Result<String> {
     stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")?;
     let mut answer = String::new();
@@ -72,7 +73,7 @@ fn ask(mut stream: impl std::io::Read + std::io::Write) -> std::io::Result<Strin
     Ok(answer)
 }
 
-/// Tries until it succeeds.
+/// Retries until it succeeds.
 fn soon<T>(mut ask: impl FnMut() -> std::io::Result<T>) -> T {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
@@ -90,7 +91,7 @@ fn path(name: &str) -> PathBuf {
     path
 }
 
-/// Lets the shell give two listeners to a process as its files 3 and 4.
+/// Makes the shell pass two listeners to a process as its files 3 and 4.
 fn pass(command: &mut Command, first: OwnedFd, second: OwnedFd) -> Process {
     Process(command.stdin(Stdio::from(first)).stdout(Stdio::from(second)).spawn().unwrap())
 }
@@ -119,12 +120,12 @@ fn inherited_listeners_of_both_kinds_are_served() {
     assert!(answer.ends_with("\r\nfirst"), "{answer}");
     drop(first);
 
-    // Nobody serves, and a client waits instead of being refused.
+    // No process serves, and the client waits instead of being refused.
     let waiting = TcpStream::connect(address).unwrap();
     let _second = pass(&mut again(NAME, "second", BOTH), tcp.into(), unix.into());
     let answer = ask(waiting).unwrap();
     assert!(answer.ends_with("\r\nsecond"), "{answer}");
-    // The file is the parent's.
+    // The file belongs to the parent.
     assert!(path.exists());
     fs::remove_file(&path).unwrap();
 }
@@ -144,8 +145,7 @@ fn a_listener_is_taken_by_its_name() {
     assert!(answer.ends_with("\r\nnamed"), "{answer}");
 }
 
-/// Runs the test with its first file as the only one passed, and returns what it
-/// prints.
+/// Runs the test with only one passed file, and returns its output.
 fn outcome(test: &str, passed: OwnedFd, script: &str) -> String {
     let mut command = again(test, "error", script);
     let mut child = command.stdin(passed).stdout(Stdio::piped()).spawn().unwrap();
@@ -240,16 +240,16 @@ fn a_process_that_was_killed_leaves_a_path_that_the_next_one_takes() {
         let process = serve_at(NAME, role, &path);
         let answer = soon(|| ask(UnixStream::connect(&path)?));
         assert!(answer.ends_with(&format!("\r\n{role}")), "{answer}");
-        // While it listens no other process takes the path.
+        // No other process can take the path while this one listens.
         let mut other = serve_at(NAME, "other", &path);
         assert!(!other.0.wait().unwrap().success());
         let answer = ask(UnixStream::connect(&path).unwrap()).unwrap();
         assert!(answer.ends_with(&format!("\r\n{role}")), "{answer}");
-        // By SIGKILL, so that it cleans nothing up.
+        // SIGKILL prevents any cleanup.
         drop(process);
         assert!(path.exists());
     }
-    // One that ends in order does.
+    // A graceful end removes the file.
     let mut process = serve_at(NAME, "third", &path);
     let answer = soon(|| ask(UnixStream::connect(&path)?));
     assert!(answer.ends_with("\r\nthird"), "{answer}");

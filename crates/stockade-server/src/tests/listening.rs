@@ -1,4 +1,4 @@
-//! Taking a port, and taking connections.
+//! Tests binding ports and accepting connections.
 
 use tokio::net::TcpListener;
 
@@ -18,7 +18,7 @@ async fn a_connection_above_the_limit_waits_until_one_closes() {
     let server = start(options().max_connections(2), app).await;
     let mut first = server.connect().await;
     first.send(get("/hang")).await;
-    // Half a head is in use too.
+    // A connection with an incomplete head is also in use.
     let mut second = server.connect().await;
     second.send("GET /hello HTTP/1.1\r\n").await;
 

@@ -1,17 +1,17 @@
-//! The lines at warning and error level.
+//! Captures the log lines at warn and error level.
 
 use std::cell::RefCell;
 
 use log::{Level, LevelFilter, Log, Metadata, Record};
 
 thread_local! {
-    /// Of this thread alone, so that tests do not see each other's.
+    /// Per thread, because tests must not see each other's lines.
     static LINES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The warnings and errors that `run` logs on this thread.
+/// Returns the warnings and errors that `run` logs on this thread.
 pub(super) fn of(run: impl FnOnce()) -> Vec<String> {
-    // It fails when another test was first, which is as good.
+    // It fails harmlessly if another test has already set the logger.
     if log::set_logger(&Watch).is_ok() {
         log::set_max_level(LevelFilter::Warn);
     }

@@ -1,4 +1,4 @@
-//! Tests on real sockets of this machine. Each wait is bounded.
+//! Tests on real local sockets. Each wait is bounded.
 
 mod bodies;
 mod conformance;
@@ -54,11 +54,12 @@ use crate::{ServerOptions, tcp};
 
 type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
 
-/// A header that a [`Function`] sets as a line of the head if it can.
+/// A header that a [`Function`] writes as a line of the head if possible.
 const AS_LINE: &str = "x-as-line";
 const AS_LINE_TEXT: &str = "x-as-line: ";
 
-/// A function as an application: one type, so that the server is compiled once for all tests.
+/// A function as an application. It is one type, because the server should be
+/// compiled once for all tests.
 struct Function(Box<dyn Fn(Request) -> Answering + Send + Sync>);
 
 impl Function {
@@ -118,7 +119,7 @@ impl Running {
         Client::new(soon(TcpStream::connect(self.address)).await.unwrap())
     }
 
-    /// One request on a connection of its own.
+    /// Sends one request on a new connection.
     async fn get(&self, path: &str) -> Answered {
         let mut client = self.connect().await;
         client.send(&get(path)).await;
@@ -155,8 +156,8 @@ fn serve<A: AppService>(shared: Shared<A>) -> Running {
     Running { address, stage, served }
 }
 
-/// Answers `/hello`, echoes on `/echo`, and does not read on any other path:
-/// `/413` and `/404` are answered with these numbers.
+/// Responds on `/hello` and echoes on `/echo`. Other paths do not read the
+/// body; `/413` and `/404` respond with these statuses.
 async fn app(mut request: Request) -> Response {
     let mut response = match request.path() {
         "/hello" => text(200, "hello"),
@@ -167,7 +168,7 @@ async fn app(mut request: Request) -> Response {
         "/hang" => std::future::pending().await,
         path => text(path[1..].parse().unwrap(), "unread"),
     };
-    // As a real application does.
+    // Like a real application.
     if response.status() == 413 {
         response.headers_mut().insert("connection", "close".parse().unwrap());
     }
@@ -184,7 +185,7 @@ fn get(path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n")
 }
 
-/// Options with short timeouts that no test waits for in vain.
+/// Options with short timeouts, to avoid long waits in tests.
 fn options() -> ServerOptions {
     ServerOptions::new()
 }
@@ -193,7 +194,7 @@ fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// Fails the test when something takes far too long.
+/// Fails the test if something takes far too long.
 #[track_caller]
 fn soon<F: Future>(future: F) -> impl Future<Output = F::Output> {
     let place = std::panic::Location::caller();
@@ -205,7 +206,7 @@ fn soon<F: Future>(future: F) -> impl Future<Output = F::Output> {
     }
 }
 
-/// A client that reads answers with `Content-Length`.
+/// A client that reads responses with `Content-Length`.
 struct Client<S> {
     stream: S,
     read: Vec<u8>,
@@ -214,7 +215,7 @@ struct Client<S> {
 #[derive(Debug)]
 struct Answered {
     status: u16,
-    /// The headers as they were sent, names in lower case.
+    /// The headers as received, with names in lower case.
     head: String,
     body: String,
 }
@@ -241,7 +242,7 @@ impl<S: AsyncReadExt + AsyncWriteExt + Unpin> Client<S> {
         Answered { status: head[9..12].parse().unwrap(), head, body }
     }
 
-    /// A head with its empty line; the names of its fields in lower case.
+    /// Returns a head including its empty line, with field names in lower case.
     async fn head(&mut self) -> String {
         loop {
             if let Some(end) = self.read.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -257,7 +258,7 @@ impl<S: AsyncReadExt + AsyncWriteExt + Unpin> Client<S> {
         assert!(count > 0, "closed after {:?}", String::from_utf8_lossy(&self.read));
     }
 
-    /// Waits until the server has closed; nothing more may come.
+    /// Waits until the server has closed. No more bytes may arrive.
     async fn closed(&mut self) {
         let closed = soon(self.stream.read_buf(&mut self.read)).await;
         assert!(matches!(closed, Ok(0) | Err(_)), "{:?}", String::from_utf8_lossy(&self.read));

@@ -1,7 +1,7 @@
-//! Connections that are idle and give back their memory.
+//! Tests idle connections that free their memory.
 //!
-//! The test is the sweep, and both ends run on one thread: so a connection has
-//! done what it was told when the test is on again.
+//! The test itself acts as the sweep, and both ends run on one thread. A
+//! connection has therefore executed a command when the test continues.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::sweep::{Limits, Phase, SweepClock};
 use crate::tcp;
 use crate::tracked_stream::TrackedStream;
 
-/// The address of each client here.
+/// The address of every client in these tests.
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// One connection, without the sweep and the rest of a server.
@@ -39,7 +39,7 @@ pub(super) struct Single {
 }
 
 impl Single {
-    /// Serves a new TCP connection, and returns the client's end of it.
+    /// Serves a new TCP connection, and returns its client end.
     pub(super) async fn start<A: AppService>(shared: Shared<A>) -> (Self, TcpStream) {
         let listener = tcp::listen(([127, 0, 0, 1], 0).into(), 1, false).unwrap();
         let client = soon(TcpStream::connect(listener.local_addr().unwrap())).await.unwrap();
@@ -73,7 +73,7 @@ impl Single {
         &self.record
     }
 
-    /// Lets so many seconds pass.
+    /// Advances the time by this many seconds.
     async fn pass(&self, seconds: usize) {
         for _ in 0..seconds {
             self.registry.sweep(self.clock.tick());
@@ -90,7 +90,7 @@ impl Single {
         self.record.snapshot().parked
     }
 
-    /// Lets the time pass after which an idle connection is parked.
+    /// Advances the time until an idle connection is parked.
     pub(super) async fn park(&self) {
         assert!(!self.is_parked());
         self.pass(2).await;
@@ -115,7 +115,7 @@ where
     (single, Client::new(stream))
 }
 
-/// A connection that was parked after its first answer.
+/// Returns a connection that was parked after its first response.
 async fn parked() -> (Single, Client<TcpStream>) {
     let (single, mut client) = start(app).await;
     client.send(get("/hello")).await;
@@ -142,7 +142,8 @@ async fn a_long_head_and_a_body_come_whole_after_parking() {
     client.send(format!("POST /echo HTTP/1.1\r\nHost: a\r\nPadding: {padding}\r\n")).await;
     client.send(format!("Content-Length: {}\r\n\r\n{body}", body.len())).await;
     assert_eq!(client.answer().await.body, body);
-    // After the large answer it parks at once, and then as any other.
+    // The connection parks immediately after the large response, and later like
+    // any other.
     client.send(get("/hello")).await;
     assert_eq!(client.answer().await.body, "hello");
     single.park().await;
@@ -161,7 +162,8 @@ async fn requests_in_one_piece_are_all_answered_after_parking() {
 #[tokio::test]
 async fn what_came_with_an_earlier_request_is_not_lost() {
     let (single, mut client) = start(app).await;
-    // hyper has the beginning of the second one when the first one is answered.
+    // hyper holds the beginning of the second request when the first response
+    // is complete.
     client.send([&get("/hello"), "GET /he"].concat()).await;
     assert_eq!(client.answer().await.body, "hello");
     single.pass(3).await;
@@ -275,7 +277,7 @@ async fn an_answer_that_the_socket_does_not_take_is_not_lost() {
     }
     assert!(client.read.len() == MORE_THAN_SOCKETS_HOLD);
     assert!(client.read.drain(..).all(|byte| byte == b'z'));
-    // All of it has left hyper, which has nothing to keep.
+    // hyper has written everything and holds nothing.
     single.pass(3).await;
     assert!(single.is_parked());
 }
@@ -292,7 +294,7 @@ async fn a_response_that_the_socket_does_not_take_outlives_a_shutdown() {
                 response
             })
             .await;
-            // A body that nobody reads is still arriving.
+            // An unread body is still arriving.
             let head = format!("POST /{closes} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000");
             client.send(format!("{head}\r\n\r\nab")).await;
             soon(async {
@@ -349,7 +351,7 @@ async fn a_large_body_does_not_hold_up_what_was_sent_behind() {
     for length in [100_000, 5, 100_000, 5] {
         assert_eq!(client.answer().await.body.len(), length);
     }
-    // There was no moment between them.
+    // There was no pause between the requests.
     assert!(!single.record.http1.is_vectored());
     for length in [100_000, 5] {
         let path = if length > 5 { "/large" } else { "/" };
@@ -360,8 +362,8 @@ async fn a_large_body_does_not_hold_up_what_was_sent_behind() {
     assert!(single.record.http1.is_vectored());
 }
 
-/// 32 MiB; Linux gives a socket at most 4 MiB to send from, and the buffer of
-/// one that nobody reads does not grow.
+/// 32 MiB. Linux gives a socket at most 4 MiB for sending, and the buffer of an
+/// unread socket does not grow.
 const MORE_THAN_SOCKETS_HOLD: usize = 33_554_432;
 
 fn noop() -> std::task::Context<'static> {
@@ -394,7 +396,8 @@ async fn a_shutdown_ends_a_parked_connection_at_once() {
     }
 }
 
-/// A connection that was parked and has the beginning of a head.
+/// Returns a connection that was parked and has received the beginning of a
+/// head.
 async fn begun() -> (Single, Client<TcpStream>) {
     let (single, mut client) = parked().await;
     client.send("GET /hello HTTP/1.1\r\n").await;
@@ -421,7 +424,7 @@ async fn a_request_that_has_begun_is_finished_when_the_connection_makes_room() {
 #[tokio::test]
 async fn a_shutdown_does_not_wait_for_a_head_that_has_begun() {
     let (single, mut client) = begun().await;
-    // Also where it had been told to make room before.
+    // Even after an earlier command to make room.
     single.tell(Command::Finish).await;
     single.tell(Command::Shutdown).await;
     client.closed().await;
@@ -461,7 +464,7 @@ async fn a_parked_connection_can_leave_http() {
     single.park().await;
     client.send(ask("/refuse")).await;
     assert_eq!(client.answer().await.status, 403);
-    // hyper still has the wish that was refused.
+    // hyper still holds the rejected upgrade.
     single.park().await;
     client.send(ask("/") + "early").await;
     assert!(client.head().await.starts_with("http/1.1 101"));

@@ -1,5 +1,5 @@
-//! Generated HTTP/1 connections that are told to park all the time, against a model that
-//! parses the same bytes by RFC 9112 only.
+//! Compares generated HTTP/1 connections, which constantly receive commands to
+//! park, with a model that parses the same bytes by RFC 9112 only.
 
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
@@ -23,7 +23,7 @@ use crate::connection::Shared;
 use crate::connection_record::{Command, ConnectionRecord};
 use crate::socket::Socket;
 
-/// A request as the model reads it.
+/// A request as parsed by the model.
 #[derive(Clone, Debug, Eq, PartialEq)]
 struct Parsed {
     target: String,
@@ -33,14 +33,15 @@ struct Parsed {
     closes: bool,
     /// The body is malformed, so this is the last request.
     is_broken: bool,
-    /// hyper 1.12 keeps the promise of an upgrade that was refused. At the end of such a
-    /// connection it gives the socket away without a flush (`Dispatcher::poll_inner`), and
-    /// bytes that the socket has not taken are lost.
+    /// hyper 1.12 keeps the promise of a rejected upgrade. At the end of such a
+    /// connection it gives the socket away without a flush
+    /// (`Dispatcher::poll_inner`), and bytes that the socket has not accepted
+    /// are lost.
     asks_to_upgrade: bool,
 }
 
-/// Parses all requests of a stream by RFC 9112, sections 2.2, 6 and 7.1, up to a malformed
-/// one, which has [`BAD`] as its target.
+/// Parses all requests of a stream by RFC 9112, sections 2.2, 6 and 7.1. A
+/// malformed request is the last one and has the target [`BAD`].
 fn parse(mut bytes: &[u8]) -> Vec<Parsed> {
     let mut requests = Vec::new();
     while !bytes.is_empty() {
@@ -113,7 +114,8 @@ fn take_chunks(bytes: &mut &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// A body that looks like requests, or like the end of a chunked body.
+/// Generates a body that looks like requests, or like the end of a chunked
+/// body.
 fn body(random: &mut Random) -> String {
     let piece = random.pick(&[
         "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -125,7 +127,7 @@ fn body(random: &mut Random) -> String {
     piece.repeat(times)
 }
 
-/// The ways in which the application handles a request. The last part of its path.
+/// The ways to handle a request: the last part of its path.
 const HANDLINGS: [&str; 14] = [
     "early",
     "early",
@@ -149,7 +151,7 @@ const ENDINGS: [&str; 3] = ["close", "close-odd", "break-off"];
 /// The target of a malformed head.
 const BAD: &str = "/bad";
 
-/// Malformed heads with something behind them that looks like a request.
+/// Malformed heads followed by something that looks like a request.
 const BAD_HEADS: [&str; 9] = [
     "GET /bad HTTP/1.1\nHost: a\r\n\r\n",
     "GET /bad HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n\
@@ -163,7 +165,7 @@ const BAD_HEADS: [&str; 9] = [
     "POST /bad HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 ];
 
-/// Headers for which a server may close, and forms in which it may miss that it must.
+/// Headers that allow a server to close, including forms that it may overlook.
 const CLOSES: [&str; 7] = [
     "Connection: close\r\n",
     "connection:CLOSE\r\n",
@@ -174,7 +176,7 @@ const CLOSES: [&str; 7] = [
     "Connection: \u{e9}, close\r\n",
 ];
 
-/// Headers after which the connection continues.
+/// Headers that do not end the connection.
 const CONTINUES: [&str; 5] = [
     "Connection: keep-alive\r\n",
     "Connection: x-close\r\n",
@@ -183,11 +185,11 @@ const CONTINUES: [&str; 5] = [
     "Connection: \r\n",
 ];
 
-/// Returns the bytes of a connection.
+/// Generates the bytes of a connection.
 fn requests(random: &mut Random) -> Vec<u8> {
     let count = 1 + random.index(40);
     let bodies = [2, 3, 12, 40][random.index(4)];
-    // Without pauses, a pipeline reaches the limit of what hyper does in one poll.
+    // Without pauses, a pipeline reaches hyper's limit of work per poll.
     let is_calm = random.one_in(2);
     let mut bytes = Vec::new();
     for n in 0..count {
@@ -213,7 +215,7 @@ fn requests(random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// Returns the bytes of one request.
+/// Generates the bytes of one request.
 fn request(random: &mut Random, line: &str, has_body: bool) -> Vec<u8> {
     let is_old = random.one_in(100);
     let version = if is_old { "1.0" } else { "1.1" };
@@ -262,7 +264,7 @@ fn request(random: &mut Random, line: &str, has_body: bool) -> Vec<u8> {
 /// The application's side of a connection.
 #[derive(Default)]
 struct Log {
-    /// The requests that the application has received, with the bodies that it has read.
+    /// The received requests, with the bodies that the application has read.
     seen: Mutex<Vec<(String, Option<Vec<u8>>)>>,
     record: Mutex<Option<Arc<ConnectionRecord>>>,
 }
@@ -279,7 +281,8 @@ impl Log {
     }
 }
 
-/// Handles a request as the last part of its path says. The response names the request.
+/// Handles a request according to the last part of its path. The response names
+/// the request.
 async fn handle(mut request: Request, log: Arc<Log>) -> Response {
     let target = request.path().to_owned();
     let place = {
@@ -287,7 +290,8 @@ async fn handle(mut request: Request, log: Arc<Log>) -> Response {
         seen.push((target.clone(), None));
         seen.len() - 1
     };
-    // The sweep gives its commands at any time, for example in the middle of a pipeline.
+    // The sweep sends its commands at any time, for example in the middle of a
+    // pipeline.
     log.tell(Command::Park);
     let mut size = 1;
     match target.rsplit('/').next() {
@@ -311,7 +315,8 @@ async fn handle(mut request: Request, log: Arc<Log>) -> Response {
         }
         Some("peek") => {
             let mut stream = request.take_stream();
-            // The answer is ready in the round in which hyper writes `100 Continue`.
+            // The response is ready in the round in which hyper writes `100
+            // Continue`.
             for _ in 0..2 {
                 tokio::select! {
                     biased;
@@ -368,7 +373,7 @@ fn respond(target: &str, size: usize) -> Response {
     response
 }
 
-/// A body whose pieces come after a pause each.
+/// A body with a pause before each piece.
 struct Pieces {
     left: usize,
     is_broken: bool,
@@ -395,13 +400,13 @@ impl Body for Pieces {
     }
 }
 
-/// The responses of a stream, as far as they have come.
+/// The responses received so far.
 #[derive(Default)]
 struct Responses {
     bytes: Vec<u8>,
-    /// The number of bytes of whole responses.
+    /// The number of bytes of complete responses.
     parsed: usize,
-    /// The targets of the requests, as the responses name them.
+    /// The request targets named by the responses.
     targets: Vec<String>,
     /// The last response announces the close of the connection.
     closes: bool,
@@ -410,7 +415,7 @@ struct Responses {
 }
 
 impl Responses {
-    /// Parses the responses to `requests` that have become whole.
+    /// Parses the responses to `requests` that are now complete.
     fn parse(&mut self, requests: &[Parsed], is_eof: bool) {
         loop {
             let rest = &self.bytes[self.parsed..];
@@ -465,9 +470,9 @@ impl Responses {
     }
 }
 
-/// Sends the bytes of one connection in random pieces of at most `most` bytes with random
-/// pauses, and compares the outcome with the model. Returns the number of times that the
-/// connection was parked.
+/// Sends the bytes of one connection in random pieces of at most `most` bytes
+/// with random pauses, and compares the outcome with the model. Returns how
+/// often the connection was parked.
 async fn check(
     (shared, log): (&Arc<Shared<Function>>, &Log),
     random: &mut Random,
@@ -487,8 +492,8 @@ async fn check(
     let mut is_open = true;
     let mut rest = bytes;
     let deadline = Instant::now() + Duration::from_secs(30);
-    // The client reads nothing before it has sent everything, or as much as the server
-    // takes.
+    // The client reads nothing until it has sent everything, or as much as the
+    // server accepts.
     let mut reads_late = random.one_in(8);
     let ends_at = random.one_in(10).then(|| random.index(bytes.len()));
     let command = if random.one_in(2) { Command::Finish } else { Command::Shutdown };
@@ -498,7 +503,7 @@ async fn check(
         assert!(Instant::now() < deadline, "{state}: nothing happens");
         if !rest.is_empty() {
             let count = rest.len().min(1 + random.index(most).max(rest.len() / 100));
-            // A full socket takes less. A closed one shows itself to the reader.
+            // A full socket accepts less. The reader detects a closed one.
             match writer.try_write(&rest[..count]) {
                 Ok(count) => rest = &rest[count..],
                 Err(error) if error.kind() == ErrorKind::WouldBlock => reads_late = false,
@@ -529,7 +534,7 @@ async fn check(
         }
         responses.parse(&expected, false);
     }
-    // Nothing more may come.
+    // No more bytes follow.
     let _ = writer.shutdown().await;
     let _ = soon(reader.read_to_end(&mut responses.bytes)).await;
     responses.parse(&expected, true);
@@ -566,7 +571,7 @@ fn compare(
         }
     }
     if targets.len() < expected.len() {
-        // The server may close early only after a request whose body nobody has read.
+        // The server may close early only after a request with an unread body.
         let last = targets.len().checked_sub(1).map(|last| (&expected[last], &seen[last]));
         let is_unread = last.is_some_and(|(it, (_, read))| !it.body.is_empty() && read.is_none());
         let may_end =
@@ -575,7 +580,7 @@ fn compare(
     }
 }
 
-/// Serves connections one after the other, in one thread.
+/// Serves connections sequentially on one thread.
 fn serve(half_close: bool, connections: impl AsyncFnOnce(&Arc<Shared<Function>>, &Log)) {
     let log = Arc::new(Log::default());
     let app = {

@@ -1,4 +1,5 @@
-//! Connections of load balancers that send the client's address by the PROXY protocol.
+//! Tests connections of load balancers that send the client's address by the
+//! PROXY protocol.
 
 use std::fmt::Display;
 
@@ -18,10 +19,10 @@ use super::unix;
 use super::{Client, Running, get, http2, ms, options, soon, start, text};
 use crate::{CreateServer as _, ServerOptions};
 
-/// A header of version 1 with the address 192.0.2.7.
+/// A version 1 header with the address 192.0.2.7.
 const LINE: &[u8] = b"PROXY TCP4 192.0.2.7 198.51.100.1 49320 443\r\n";
 
-/// The same as version 2.
+/// The same address in a version 2 header.
 const BINARY: &[u8] =
     b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\x00\x02\x07\xc6\x33\x64\x01\xc0\xa8\x01\xbb";
 
@@ -30,7 +31,8 @@ const LOCAL: &[u8] = b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0";
 
 const CLIENT: &str = "192.0.2.7:49320";
 
-/// Responds with the address of the peer; with the body on `/echo`, with much on `/large`.
+/// Responds with the address of the peer, with the body on `/echo`, and with
+/// many bytes on `/large`.
 async fn peer(mut request: Request) -> Response {
     match request.path() {
         "/large" => large(LARGE).await,
@@ -50,7 +52,7 @@ fn line(client: impl Display) -> String {
     format!("PROXY TCP4 {client} 198.51.100.1 49320 443\r\n")
 }
 
-/// A connection of the load balancer for a client.
+/// Opens a connection of the load balancer for a client.
 async fn forward(server: &Running, client: impl Display) -> Client<TcpStream> {
     let mut connection = server.connect().await;
     connection.send(line(client)).await;
@@ -100,7 +102,7 @@ async fn header_comes_in_any_two_segments() {
             let mut client = server.connect().await;
             client.stream.set_nodelay(true).unwrap();
             client.send(&all[..at]).await;
-            // The server reads the first segment meanwhile.
+            // Meanwhile the server reads the first segment.
             tokio::task::yield_now().await;
             client.send(&all[at..]).await;
             assert_eq!(client.answer().await.body, CLIENT, "{at}");
@@ -239,7 +241,7 @@ async fn header_has_the_time_of_a_head() {
 
 #[tokio::test]
 async fn idle_connections_are_parked_and_end_as_others_do() {
-    // A large response parks a connection at once.
+    // A large response parks a connection immediately.
     let server = start(trusting(), peer).await;
     let mut client = forward(&server, "192.0.2.7").await;
     client.send(get("/large")).await;
@@ -257,7 +259,7 @@ async fn idle_connections_are_parked_and_end_as_others_do() {
 
 #[tokio::test]
 async fn shutdown_ends_connections_without_a_header() {
-    // Connections that do not end at once would fail the test.
+    // The test would fail if the connections did not end immediately.
     let long = ms(600_000);
     let options = trusting().shutdown_timeout(long).header_read_timeout(long);
     let server = start(options, peer).await;
@@ -266,7 +268,8 @@ async fn shutdown_ends_connections_without_a_header() {
     let mut begun = server.connect().await;
     begun.send("PROXY TCP4 ").await;
     let mut silent = server.connect().await;
-    // The server accepts connections in order, so it has accepted all of them now.
+    // The server accepts connections in order, so it has now accepted all of
+    // them.
     let mut last = forward(&server, "192.0.2.7").await;
     check_peer(&mut last, CLIENT).await;
     server.shutdown();
@@ -280,7 +283,7 @@ async fn shutdown_ends_connections_without_a_header() {
 async fn connections_count_for_the_client_and_not_for_the_load_balancer() {
     let options = trusting().max_connections(20).max_connections_per_client(2);
     let server = start(options, peer).await;
-    // More than one client may have.
+    // More connections than one client may have.
     let mut clients = Vec::new();
     for last in 1..=6 {
         let mut client = forward(&server, format_args!("192.0.2.{last}")).await;
@@ -290,7 +293,7 @@ async fn connections_count_for_the_client_and_not_for_the_load_balancer() {
     let mut first = clients.remove(0);
     let mut second = forward(&server, "192.0.2.1").await;
     check_peer(&mut second, "192.0.2.1:49320").await;
-    // An idle one of the same client makes room.
+    // An idle connection of the same client makes room.
     let mut third = forward(&server, "192.0.2.1").await;
     check_peer(&mut third, "192.0.2.1:49320").await;
     first.closed().await;

@@ -1,4 +1,4 @@
-//! Requests that are in order, and heads that are not.
+//! Tests valid requests and invalid heads.
 
 use stockade_core::Request;
 
@@ -125,13 +125,13 @@ async fn a_body_that_could_be_framed_in_two_ways_ends_the_connection() {
     let cases = [
         ("Transfer-Encoding: gzip, chunked\r\n", 400, refused),
         ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", 400, refused),
-        // hyper's own answer: there is no request that can be trusted.
+        // hyper's own response: no request can be trusted.
         ("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", 400, ""),
         ("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", 400, ""),
     ];
     for (headers, status, body) in cases {
         let mut client = server.connect().await;
-        // What comes after the body is never taken for a request.
+        // Bytes after the body are never treated as a request.
         let rest = "0\r\n\r\nGET /hello HTTP/1.1\r\nHost: a\r\n\r\n";
         client.send(format!("POST /hello HTTP/1.1\r\nHost: a\r\n{headers}\r\n{rest}")).await;
         let answer = client.answer().await;

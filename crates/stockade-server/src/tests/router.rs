@@ -1,4 +1,4 @@
-//! A real router, through the public interface.
+//! Tests a real router through the public interface.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -137,7 +137,7 @@ async fn sigterm_shuts_it_down() {
     let (handle, served) = start(bind(ServerOptions::new()).await.with_signals()).await;
     let mut client = connect(&handle).await;
     client.send(get("/hello")).await;
-    // It answers, so it watches.
+    // It responds, so it already watches for signals.
     assert_eq!(client.answer().await.body, "hello");
     let kill = format!("kill -TERM {}", std::process::id());
     assert!(std::process::Command::new("sh").args(["-c", &kill]).status().unwrap().success());
@@ -244,7 +244,8 @@ async fn what_was_written_arrives_before_a_late_error_cuts_the_connection() {
     let mut client = connect(&handle).await;
     client.send(get("/late")).await;
     assert!(client.head().await.starts_with("http/1.1 200 "));
-    // The piece is there; the last chunk, which would end it well, is not.
+    // The piece has arrived; the last chunk, which would end the body properly,
+    // has not.
     while client.read.len() < "5\r\nbegun\r\n".len() {
         client.more().await;
     }
@@ -276,7 +277,7 @@ async fn options_of_the_whole_server_is_204_and_tells_the_methods() {
     assert_eq!(client.answer().await.body, "hello");
 }
 
-/// A target as a client sends it to a proxy.
+/// A target in the form that clients send to proxies.
 #[tokio::test]
 async fn a_target_in_absolute_form_is_its_path() {
     let (handle, _served) = start(bind(ServerOptions::new()).await).await;
@@ -309,7 +310,7 @@ async fn no_data_is_sent_on_http2_with_a_204() {
     let (handle, _served) = start(bind(ServerOptions::new()).await).await;
     let frames = async |path| http2::frames(&mut connect(&handle).await, "GET", path).await;
     assert_eq!(frames("/empty").await, ["HEADERS, end"]);
-    // What it looks like otherwise.
+    // A response with data, for comparison.
     assert_eq!(frames("/hello").await, ["HEADERS", "DATA, end"]);
 }
 
@@ -317,7 +318,7 @@ async fn no_data_is_sent_on_http2_with_a_204() {
 async fn a_declared_length_above_the_limit_is_refused_within_100_ms() {
     let (handle, _served) = start(bind(ServerOptions::new()).await).await;
     let (mut best, mut tries) = (ms(u64::MAX), 100);
-    // Again until it is so: a busy machine is not measured.
+    // Retries, because a busy machine distorts the measurement.
     while best >= ms(100) && tries > 0 {
         tries -= 1;
         let mut client = connect(&handle).await;
@@ -329,7 +330,7 @@ async fn a_declared_length_above_the_limit_is_refused_within_100_ms() {
     assert!(best < ms(100), "{best:?}");
 }
 
-/// Tells when it is dropped.
+/// Sends a notification on drop.
 struct Guard(Arc<Notify>);
 
 impl Drop for Guard {
@@ -388,7 +389,7 @@ async fn a_client_that_leaves_ends_the_handler() {
     drop(client);
     soon(ended.notified()).await;
 
-    // On HTTP/2 it may take back one request and stay.
+    // On HTTP/2 the client may cancel one request and stay connected.
     let (mut sender, _connection) = http2::speak(connect(&handle).await.stream).await;
     let request = tokio::spawn(sender.send_request(http2::get("/hang")));
     soon(begun.notified()).await;
@@ -415,7 +416,7 @@ async fn what_comes_while_an_answer_is_made_is_answered_after_it() {
     let mut client = connect(&handle).await;
     client.send(get("/wait")).await;
     soon(begun.notified()).await;
-    // The server looks whether the client is there, and finds a request.
+    // The server checks whether the client is connected, and finds a request.
     client.send(get("/nothing")).await;
     for _ in 0..2 {
         tokio::task::yield_now().await;
@@ -423,7 +424,7 @@ async fn what_comes_while_an_answer_is_made_is_answered_after_it() {
     go_on.notify_one();
     assert_eq!(client.answer().await.body, "waited");
     assert_eq!(client.answer().await.status, 404);
-    // And the next one is waited for as before.
+    // The server watches the client again during the next request.
     client.send(get("/wait")).await;
     soon(begun.notified()).await;
     drop(client);
@@ -445,7 +446,7 @@ fn exposed_errors_are_logged_loudly() {
     assert_eq!(logged(ServerOptions::new()), [""; 0]);
 }
 
-/// A stream of pieces that are ready.
+/// A stream of ready pieces.
 struct Pieces(std::vec::IntoIter<Result<Bytes, ApiError>>);
 
 impl Pieces {

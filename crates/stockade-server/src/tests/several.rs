@@ -1,4 +1,5 @@
-//! Several listeners of one server, listeners that are given, and own ones.
+//! Tests several listeners of one server, existing listeners, and custom
+//! listeners.
 
 use std::io;
 use std::net::SocketAddr;
@@ -33,7 +34,7 @@ fn server(options: ServerOptions) -> Server {
     router.create_server_with(options).unwrap()
 }
 
-/// A listener of pipes; an error is given once between two of them.
+/// A listener of pipes. It returns an error once between two of them.
 struct Pipes {
     pipes: mpsc::Receiver<(DuplexStream, Option<SocketAddr>)>,
     fails: bool,
@@ -169,7 +170,7 @@ async fn an_own_listener_has_the_limits_of_the_server() {
     assert_eq!(slow_body.answer().await.status, 408);
     slow_body.closed().await;
 
-    // The pipe holds 4,096 bytes, and nobody reads them.
+    // The pipe holds 4,096 unread bytes.
     let mut never_reads = clients.connect(None).await;
     never_reads.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 65536\r\n\r\n").await;
     never_reads.send(vec![b'x'; 65_536]).await;
@@ -195,7 +196,7 @@ async fn a_client_that_leaves_an_own_listener_ends_its_handler() {
     gone.send(get("/hang")).await;
     tokio::time::sleep(ms(20)).await;
     drop(gone);
-    // Its place is free again.
+    // Its slot is free again.
     let mut next = clients.connect(None).await;
     next.send(get("/hello")).await;
     assert_eq!(next.answer().await.body, "hello");
@@ -234,7 +235,7 @@ async fn a_web_socket_lives_on_an_own_listener() {
         )
         .await;
     assert!(client.head().await.starts_with("http/1.1 101 "));
-    // A masked text "hi", whose mask is zero; it comes back without one.
+    // The text "hi" with a mask of zeros. It is echoed unmasked.
     client.send([0x81, 0x82, 0, 0, 0, 0, b'h', b'i']).await;
     while client.read.len() < 4 {
         client.more().await;
@@ -247,7 +248,7 @@ async fn a_web_socket_lives_on_an_own_listener() {
 async fn acceptors_share_an_address_and_all_limits() {
     let options = options().acceptors(3).max_connections(2);
     let bound = server(options).bind(Listeners::new().add(0).add(0)).await.unwrap();
-    // Each address once, although it has three acceptors.
+    // Each address appears once, although it has three acceptors.
     let addresses: Vec<_> = bound.local_addr().iter().filter_map(LocalAddr::tcp).collect();
     assert_eq!(addresses.len(), 2);
     let served = tokio::spawn(bound.serve());

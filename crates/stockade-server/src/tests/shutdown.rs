@@ -1,4 +1,4 @@
-//! Shutting down.
+//! Tests the shutdown.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -22,7 +22,8 @@ use crate::accept::Stage;
 use crate::signals::advance;
 use crate::{CreateServer as _, ServerHandle, ServerOptions};
 
-/// `/wait` notes that it has begun and waits for `go`; others answer at once.
+/// `/wait` signals that it has begun and waits for `go`; other paths respond
+/// immediately.
 struct Gate {
     begun: Notify,
     go: Notify,
@@ -69,7 +70,7 @@ async fn what_runs_is_answered_and_nothing_new_is_taken() {
     server.ended().await;
 }
 
-/// With times that no test waits for.
+/// Options with timeouts longer than any test.
 fn patient() -> ServerOptions {
     let long = Duration::from_secs(600);
     options().shutdown_timeout(long).header_read_timeout(long)
@@ -85,7 +86,8 @@ async fn half_a_head_is_closed_at_once() {
     for client in [&mut used, &mut new] {
         client.send("GET /hello HTTP/1.1\r\n").await;
     }
-    // An answer on another connection: by then the first bytes are read.
+    // After a response on another connection, the server has read the first
+    // bytes.
     assert_eq!(server.get("/hello").await.body, "hello");
     server.shutdown();
     used.closed().await;
@@ -96,14 +98,14 @@ async fn half_a_head_is_closed_at_once() {
 #[tokio::test]
 async fn a_client_of_http2_that_does_not_agree_has_a_second() {
     let (server, gate) = start_gate(patient()).await;
-    // It reads its answer, and nothing behind it.
+    // This client reads its response, and nothing afterwards.
     let mut silent = server.connect().await;
     assert_eq!(http2::frames(&mut silent, "GET", "/").await.last().unwrap(), "DATA, end");
-    // It has not even asked for anything.
+    // This client has not sent a request yet.
     let mut new = server.connect().await;
     new.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await;
     new.more().await;
-    // One that agrees, with a request that takes longer than the second.
+    // This client answers, and its request takes longer than a second.
     let (mut sender, connection) = http2::speak(server.connect().await.stream).await;
     let running = tokio::spawn(sender.send_request(http2::get("/wait")));
     soon(gate.begun.notified()).await;
@@ -122,8 +124,8 @@ async fn a_client_of_http2_that_does_not_agree_has_a_second() {
 #[tokio::test]
 async fn what_a_client_of_http2_still_reads_is_not_cut_off() {
     let server = start(patient(), async |_| text(200, "x".repeat(60_000))).await;
-    // The client has room for less, so that hyper keeps the rest, and the
-    // request has ended.
+    // The client has less room. hyper holds the rest, and the request has
+    // ended.
     let io = TokioIo::new(server.connect().await.stream);
     let mut builder = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
     builder.initial_stream_window_size(16_384);
@@ -131,7 +133,7 @@ async fn what_a_client_of_http2_still_reads_is_not_cut_off() {
     let connection = tokio::spawn(connection);
     let mut answer = soon(sender.send_request(http2::get("/"))).await.unwrap();
     server.shutdown();
-    // Longer than a client has that does not agree.
+    // Longer than the time of a client that does not answer.
     tokio::time::sleep(ms(2_500)).await;
     let body = soon(answer.body_mut().collect()).await.unwrap().to_bytes();
     assert_eq!(body.len(), 60_000);
@@ -172,7 +174,8 @@ async fn dropping_the_server_closes_everything() {
     client.closed().await;
 }
 
-/// `Instant + Duration::MAX` panics, in the shutdown and in the wait for a body.
+/// `Instant + Duration::MAX` would panic, in the shutdown and while waiting for
+/// a body.
 #[tokio::test]
 async fn endless_timeouts_are_served_and_shut_down() {
     let options = options()
@@ -206,7 +209,7 @@ async fn endless_timeouts_are_served_and_shut_down() {
     server.ended().await;
 }
 
-/// One event, and then none for ever.
+/// Yields one event, and then waits forever.
 struct Once(bool);
 
 impl futures_core::Stream for Once {
@@ -231,7 +234,7 @@ async fn a_stream_of_events_ends_at_the_shutdown() {
         client.more().await;
     }
     server.shutdown();
-    // Not cut off: the last chunk comes.
+    // Not cut off: the last chunk arrives.
     let whole = format!("{chunk}0\r\n\r\n");
     while client.read.len() < whole.len() {
         client.more().await;
@@ -254,7 +257,7 @@ async fn a_stream_of_events_on_http2_ends_at_the_shutdown() {
     server.ended().await;
 }
 
-/// A router with the routes for those who watch.
+/// Serves a router with health routes.
 async fn watched(options: ServerOptions) -> (ServerHandle, Readiness, JoinHandle<()>) {
     let readiness = Readiness::new();
     let router = create_router(health_routes(), RouterOptions::new()).state(readiness.clone());
@@ -277,7 +280,7 @@ async fn those_who_watch_learn_of_a_shutdown_before_the_port_closes() {
         }
     })
     .await;
-    // Old connections and new ones are served as before.
+    // Old and new connections are served as before.
     let mut after = Client::new(TcpStream::connect(handle.local_addr()).await.unwrap());
     for client in [&mut before, &mut after] {
         client.send(get("/health/ready")).await;

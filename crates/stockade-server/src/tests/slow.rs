@@ -1,5 +1,4 @@
-//! Clients that are slow on purpose. Those of HTTP/2 are slow in their own ways;
-//! see `http2`.
+//! Tests deliberately slow clients. See `http2` for HTTP/2.
 
 use std::io::Write as _;
 use std::pin::Pin;
@@ -16,7 +15,7 @@ use tokio::time::Sleep;
 
 use super::{Client, Running, app, get, ms, options, soon, start, text};
 
-/// Sends one byte of an endless head after the other until the server closes.
+/// Sends an endless head byte by byte until the server closes.
 async fn drip(mut stream: TcpStream) {
     let (mut read, mut write) = stream.split();
     let sending = async {
@@ -94,13 +93,13 @@ async fn a_client_that_does_not_read_is_cut_off() {
     client.send(get("/")).await;
     client.head().await;
     soon(until(|| dropped.load(Ordering::Relaxed) == 1)).await;
-    // Closed would mean that the system goes on sending what it has.
+    // After an ordinary close, the system would continue to send its buffer.
     let rest = soon(client.stream.read_to_end(&mut client.read)).await;
     assert_eq!(rest.unwrap_err().kind(), std::io::ErrorKind::ConnectionReset);
 }
 
-/// The memory of all sockets of a machine is limited, so that one that nobody
-/// reads may hold a little of it only.
+/// The memory for all sockets of a machine is limited, so an unread socket may
+/// hold only a little of it.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn the_system_holds_little_of_an_answer_that_nobody_reads() {
@@ -128,11 +127,11 @@ async fn the_system_holds_little_of_an_answer_that_nobody_reads() {
         }
     })
     .await;
-    // The limit, the buffers of hyper and that of the client.
+    // The limit, hyper's buffers and the client's buffer.
     assert!(before < 1_500_000, "{before} bytes");
 }
 
-/// A client may take its time as long as it takes something.
+/// A client may be slow as long as it makes progress.
 #[tokio::test]
 async fn a_client_that_reads_slowly_is_served() {
     const LENGTH: usize = 24 * 1_048_576;
@@ -149,19 +148,20 @@ async fn a_client_that_reads_slowly_is_served() {
         let count = soon(client.stream.read(&mut buffer)).await.unwrap();
         assert!(count > 0, "cut off with {left} bytes left");
         left -= count;
-        // In all more than the timeout, in each step less.
+        // The total exceeds the timeout, but no step does.
         tokio::time::sleep(ms(20)).await;
     }
 }
 
-/// A client whose system takes little at a time.
+/// Returns a client with a small receive buffer.
 pub(super) async fn narrow(server: &Running) -> Client<TcpStream> {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(16_384).unwrap();
     Client::new(soon(socket.connect(server.address)).await.unwrap())
 }
 
-/// Reads so many bytes at a time with a pause after each; gives how many came.
+/// Reads this many bytes at a time with a pause after each read. Returns the
+/// number of bytes received.
 pub(super) async fn read_slowly(
     client: &mut Client<impl AsyncReadExt + AsyncWriteExt + Unpin>,
     piece: usize,
@@ -180,12 +180,13 @@ pub(super) async fn read_slowly(
     came
 }
 
-/// An answer in one piece, so that hyper has all of it at once.
+/// Creates a response in one piece, so hyper has all of it at once.
 pub(super) async fn large(length: usize) -> Response {
     Response::new(HttpBody::from(vec![b'x'; length]))
 }
 
-/// A second and more, in which the request has ended for hyper.
+/// For hyper, the request ends more than a second before the client has read
+/// everything.
 #[tokio::test]
 async fn a_connection_whose_answer_is_still_read_is_not_idle() {
     const LENGTH: usize = 8 * 1_048_576;
@@ -211,8 +212,8 @@ async fn an_answer_that_is_still_read_survives_the_beginning_of_a_shutdown() {
     server.ended().await;
 }
 
-/// Its system is ready for more only when a third of the buffers of this one is
-/// free, which takes far longer than the timeout.
+/// The client's system reports readiness only when a third of the server's
+/// buffers is free, which takes far longer than the timeout.
 #[tokio::test]
 async fn a_client_that_takes_little_at_a_time_is_served() {
     let timeouts = options().write_stall_timeout(ms(2_000));
@@ -220,11 +221,11 @@ async fn a_client_that_takes_little_at_a_time_is_served() {
     let mut client = narrow(&server).await;
     client.send(get("/")).await;
     client.head().await;
-    // 100 kB a second, for 5 s.
+    // 100 kB per second, for 5 s.
     assert!(read_slowly(&mut client, 2_048, ms(20), 500_000).await >= 500_000);
 }
 
-/// It takes something all the time, but less than it has to.
+/// The client reads all the time, but below the minimum rate.
 #[tokio::test]
 async fn a_client_that_reads_below_the_rate_is_reset() {
     let timeouts = options().write_stall_timeout(ms(1_000)).min_write_rate(1_048_576);
@@ -232,12 +233,12 @@ async fn a_client_that_reads_below_the_rate_is_reset() {
     let mut client = narrow(&server).await;
     client.send(get("/")).await;
     client.head().await;
-    // 160 kB a second; it is reset after about one.
+    // 160 kB per second; the connection is reset after about one second.
     let came = read_slowly(&mut client, 8_192, ms(50), 4_000_000).await;
     assert!(came < 4_000_000, "{came} bytes");
 }
 
-/// A stream that has nothing to say has not stalled.
+/// A stream without events has not stalled.
 #[tokio::test]
 async fn an_answer_that_pauses_is_not_cut_off() {
     let timeouts =
@@ -254,7 +255,7 @@ async fn an_answer_that_pauses_is_not_cut_off() {
     assert_eq!(rest.matches("tick").count(), 3);
 }
 
-/// Says something a few times, with half a second between.
+/// Yields a few events, half a second apart.
 pub(super) struct Ticks {
     left: usize,
     sleep: Pin<Box<Sleep>>,
@@ -285,7 +286,7 @@ impl http_body::Body for Ticks {
     }
 }
 
-/// Sends for ever.
+/// Sends forever.
 struct Endless {
     dropped: Arc<AtomicUsize>,
     /// In bytes.
@@ -347,9 +348,10 @@ async fn a_thousand_drips_are_cut_off_while_others_are_answered() {
     assert!(answered > 10, "{answered} answers");
 }
 
-/// Returns the number of connections that this process may open, both ends
-/// counted, up to `most`.
-/// When that is fewer, it says so past the capture of the test harness.
+/// Returns the number of connections that this process may open, counting both
+/// ends, up to `most`.
+///
+/// Prints a smaller number, bypassing the capture of the test harness.
 fn affordable(most: usize) -> usize {
     let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let count = affordable_with(most, &limits);
@@ -363,8 +365,8 @@ fn affordable(most: usize) -> usize {
     count
 }
 
-/// Returns that number by the text of `/proc/self/limits`; without it, for 512
-/// files.
+/// Computes this number from the text of `/proc/self/limits`; without it,
+/// assumes 512 files.
 fn affordable_with(most: usize, limits: &str) -> usize {
     let files = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
     let soft = files.and_then(|line| line.split_whitespace().next());
@@ -372,7 +374,7 @@ fn affordable_with(most: usize, limits: &str) -> usize {
         return most;
     }
     let files = soft.and_then(|soft| soft.parse::<usize>().ok()).unwrap_or(512);
-    // The rest is for the other tests of this process.
+    // Reserves files for the other tests of this process.
     most.min(files.saturating_sub(300) / 2)
 }
 

@@ -1,4 +1,4 @@
-//! HTTPS.
+//! Tests HTTPS.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::connection_record::Command;
 use crate::service::AppService;
 use crate::{CreateServer as _, ServerOptions, TlsConfig};
 
-/// A server with a certificate of its own, and clients that trust it.
+/// A server with a new certificate, and clients that trust it.
 pub(super) struct Secure {
     pub(super) server: Running,
     pub(super) roots: RootCertStore,
@@ -43,7 +43,7 @@ where
     Secure { server: serve(shared), roots }
 }
 
-/// The certificate of a server, and the roots that its clients trust.
+/// Returns a server with a new certificate, and the roots for its clients.
 fn shared<F, Fut>(options: &ServerOptions, app: F) -> (Shared<Function>, RootCertStore)
 where
     F: Fn(Request) -> Fut + Send + Sync + 'static,
@@ -52,7 +52,7 @@ where
     secured(Shared::new(Function::new(app), options))
 }
 
-/// On TLS, with a certificate of its own.
+/// Adds TLS with a new certificate.
 fn secured<A: AppService>(shared: Shared<A>) -> (Shared<A>, RootCertStore) {
     let CertifiedKey { cert, signing_key } =
         generate_simple_self_signed(["localhost".to_owned()]).unwrap();
@@ -68,7 +68,7 @@ impl Secure {
     }
 }
 
-/// The client's end of TLS.
+/// Returns the client's end of a TLS connection.
 pub(super) async fn connect(
     stream: TcpStream,
     roots: RootCertStore,
@@ -95,7 +95,7 @@ async fn a_parked_connection_answers_keeps_its_session_and_says_goodbye() {
         single.park().await;
     }
     single.tell(Command::Finish).await;
-    // Without a goodbye it would be an error.
+    // Without `close_notify` this would be an error.
     let mut byte = [0];
     assert_eq!(soon(client.stream.read(&mut byte)).await.unwrap(), 0);
 }
@@ -175,7 +175,7 @@ async fn a_handshake_that_stalls_or_is_none_is_cut_off() {
     secure.server.connect().await.closed().await;
     let mut plain = secure.server.connect().await;
     plain.send(super::get("/hello")).await;
-    // An alert of TLS, if anything.
+    // A TLS alert, if anything.
     let _ = soon(tokio::io::AsyncReadExt::read_to_end(&mut plain.stream, &mut plain.read)).await;
     assert!(!String::from_utf8_lossy(&plain.read).contains("HTTP"));
 }
@@ -197,7 +197,7 @@ fn what_cannot_be_read_is_a_mistake_of_configuration() {
     }
 }
 
-/// Makes a certificate for `localhost`: the chain and the key, both PEM.
+/// Generates a certificate for `localhost`: the chain and the key, both PEM.
 fn certificate() -> (String, String, RootCertStore) {
     let made = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let mut roots = RootCertStore::empty();
@@ -205,12 +205,12 @@ fn certificate() -> (String, String, RootCertStore) {
     (made.cert.pem(), made.signing_key.serialize_pem(), roots)
 }
 
-/// A server of a configuration.
+/// Starts a server with this configuration.
 fn serve_with(tls: &TlsConfig) -> Running {
     serve(Shared::new(Function::new(app), &options()).with_tls(Some(tls.clone())))
 }
 
-/// Returns true if the server shows the certificate that these roots trust.
+/// Returns true if the server presents the certificate that these roots trust.
 async fn shows(server: &Running, roots: &RootCertStore) -> bool {
     let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -244,7 +244,8 @@ async fn a_configuration_of_rustls_keeps_its_alpn() {
         config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
         (TlsConfig::from_rustls(config), roots)
     };
-    // In the configuration, the server speaks HTTP/2, what is agreed upon.
+    // The configured protocols, whether the server speaks HTTP/2, and the
+    // negotiated protocol.
     let cases: [(&[&str], bool, &str); 6] = [
         (&[], true, "h2"),
         (&[], false, "http/1.1"),
@@ -289,7 +290,7 @@ async fn a_certificate_is_replaced_for_new_connections_alone() {
     assert!(error.contains("was not read from files"), "{error}");
 }
 
-/// Files of a certificate and its key, removed at the end.
+/// The files of a certificate and its key, removed on drop.
 struct Files {
     cert: std::path::PathBuf,
     key: std::path::PathBuf,
@@ -355,7 +356,7 @@ fn files_are_looked_at_and_a_broken_one_is_logged_once() {
             let tls = tls.reload_every(ms(1));
             let server = serve_with(&tls);
             let watching = tokio::spawn(tls.watch());
-            // The certificate comes before its key.
+            // The certificate is written before its key.
             std::fs::write(&files.cert, &second.0).unwrap();
             tokio::time::sleep(ms(500)).await;
             assert!(shows(&server, &first.2).await);
@@ -381,19 +382,19 @@ fn files_that_fit_at_the_next_look_are_not_logged() {
     assert_eq!(tls.reload_if_changed(), Ok(true));
     assert_eq!(tls.reload_if_changed(), Ok(false));
 
-    // One that lasts is an error, once, and so is another one after it.
+    // A persistent failure is reported once, and so is another one after it.
     for broken in ["", "-----BEGIN CERTIFICATE-----"] {
         std::fs::write(&files.cert, broken).unwrap();
         assert_eq!(tls.reload_if_changed(), Ok(false));
         assert!(tls.reload_if_changed().is_err());
         assert_eq!(tls.reload_if_changed(), Ok(false));
     }
-    // A file that is away for a moment, while the other is moved to its place.
+    // A file is missing briefly while the other is moved into place.
     std::fs::remove_file(&files.cert).unwrap();
     assert_eq!(tls.reload_if_changed(), Ok(false));
     std::fs::write(&files.cert, &second.0).unwrap();
     assert_eq!(tls.reload_if_changed(), Ok(true));
-    // The pair that is in use comes back.
+    // The pair in use is restored.
     std::fs::write(&files.cert, &first.0).unwrap();
     assert_eq!(tls.reload_if_changed(), Ok(false));
     std::fs::write(&files.cert, &second.0).unwrap();

@@ -1,4 +1,4 @@
-//! Tower services in the place of an application.
+//! Tests tower services instead of an application.
 
 use std::convert::Infallible;
 use std::io;
@@ -18,7 +18,7 @@ use tower_service::Service;
 use super::{Client, get, ms, options};
 use crate::{CreateServer as _, FromTower, ServerHandle, ServerOptions};
 
-/// A service that is ready at the second time it is asked.
+/// A service that is ready at the second poll.
 #[derive(Clone, Default)]
 struct Echo {
     asked: u32,
@@ -92,7 +92,7 @@ async fn a_service_answers_when_it_is_ready_and_its_errors_are_withheld() {
     assert_eq!(echo.calls.load(Ordering::Relaxed), 6);
 }
 
-/// A service that fails by an error of the application.
+/// A service that fails with an application error.
 #[derive(Clone)]
 struct Fails;
 
@@ -114,7 +114,7 @@ impl Service<http::Request<HttpBody>> for Fails {
     }
 }
 
-/// As of a mount and of a layer.
+/// As in a mount and in a layer.
 #[tokio::test]
 async fn an_error_of_a_service_keeps_its_status() {
     let (handle, _served) = serve(FromTower(Fails), options()).await;
@@ -139,7 +139,7 @@ async fn bodies_have_no_limit_and_slow_ones_an_end() {
     client.send(vec![b'x'; 3_000_000]).await;
     assert_eq!(client.answer().await.body.len(), 3_000_000);
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n1").await;
-    // The service sees the error of the body, and makes one of its own of it.
+    // The service converts the body's error to its own.
     assert_eq!(client.answer().await.status, 500);
     client.closed().await;
 }

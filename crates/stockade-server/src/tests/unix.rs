@@ -1,4 +1,4 @@
-//! Unix sockets.
+//! Tests Unix sockets.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _, symlink};
@@ -23,7 +23,7 @@ use crate::{
     CreateServer as _, Listeners, LocalAddr, ServeError, ServerHandle, ServerOptions, UnixSocket,
 };
 
-/// A directory that is removed with all that is in it.
+/// A directory that is removed with its contents.
 pub(super) struct Dir(PathBuf);
 
 impl Dir {
@@ -47,7 +47,7 @@ impl Drop for Dir {
     }
 }
 
-/// A server on a path, and its end.
+/// A server on a path, and its shutdown handle.
 pub(super) struct Running {
     path: PathBuf,
     stage: watch::Sender<Stage>,
@@ -109,7 +109,7 @@ async fn a_handler_is_told_the_process_of_the_client() {
     let served = tokio::spawn(bound.serve());
 
     let mut client = Client::new(soon(UnixStream::connect(dir.socket())).await.unwrap());
-    // The folder is of this process, which is the client too.
+    // The directory belongs to this process, which is also the client.
     let own = fs::metadata(&dir.0).unwrap();
     let pid =
         if cfg!(target_os = "linux") { format!("Some({})", std::process::id()) } else { "".into() };
@@ -206,7 +206,7 @@ impl Drop for NotifyOnDrop {
     }
 }
 
-/// Returns what opening a path logs, and the error.
+/// Opens a path; the error is its text.
 fn open(path: &Path) -> Result<crate::listener::Bound, String> {
     UnixSocket::new(path).open(16).map_err(|error| error.to_string())
 }
@@ -216,7 +216,7 @@ async fn a_stale_socket_is_replaced_and_nothing_else_is() {
     let dir = Dir::new();
     let path = dir.socket();
     let in_use = format!("cannot listen on unix:{}: address already in use", path.display());
-    // Somebody listens.
+    // A process listens.
     let living = StdListener::bind(&path).unwrap();
     assert_eq!(open(&path).unwrap_err(), in_use);
     // Its process was killed.
@@ -234,7 +234,7 @@ async fn a_stale_socket_is_replaced_and_nothing_else_is() {
     assert_eq!(fs::read(&path).unwrap(), b"precious");
     fs::remove_file(&path).unwrap();
 
-    // A link is not followed.
+    // Links are not followed.
     let target = dir.0.join("target");
     drop(StdListener::bind(&target).unwrap());
     symlink(&target, &path).unwrap();

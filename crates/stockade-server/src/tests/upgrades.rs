@@ -1,4 +1,4 @@
-//! Connections that leave HTTP.
+//! Tests connections that switch to another protocol.
 
 use http_body_util::Full;
 use stockade_core::upgrade::{Upgrade, Upgraded};
@@ -7,8 +7,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{Running, get, http2, ms, options, soon, start, text};
 
-/// Gives the connection to something that echoes bytes in capitals and says
-/// `bye` at the shutdown; `/stay` does not care for it.
+/// Hands the connection to a task that echoes bytes in capitals and sends `bye`
+/// at the shutdown; `/stay` ignores the shutdown.
 async fn app(request: Request) -> Response {
     let Some(upgrade) = request.extensions().get::<Upgrade>().copied() else {
         return text(200, "hello");
@@ -41,10 +41,10 @@ fn upgrade(path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: capitals\r\n\r\n")
 }
 
-/// An upgraded connection, past its head and one echo.
+/// Returns an upgraded connection after its head and one echo.
 async fn upgraded(server: &Running, path: &str) -> super::Client<tokio::net::TcpStream> {
     let mut client = server.connect().await;
-    // What comes with the head is not lost.
+    // Bytes that arrive with the head are not lost.
     client.send(upgrade(path) + "early").await;
     assert!(client.head().await.starts_with("http/1.1 101"));
     expect(&mut client, "EARLY").await;
@@ -67,8 +67,8 @@ async fn a_connection_is_given_away_with_what_was_read_ahead() {
     expect(&mut client, "MORE").await;
 }
 
-/// The bytes behind the head are no request if the connection is given away,
-/// and one if it is not.
+/// The bytes after the head are not a request if the connection is upgraded,
+/// but are one otherwise.
 #[tokio::test]
 async fn what_is_read_ahead_is_judged_only_as_a_request() {
     let server = start(options(), app).await;
@@ -109,7 +109,8 @@ async fn a_silent_connection_is_left_alone_and_keeps_its_place() {
     let mut client = upgraded(&server, "/").await;
     let mut waiting = server.connect().await;
     waiting.send(get("/")).await;
-    // Only a bound: another one gets no answer as long as the first one lives.
+    // Checked with a time limit: another connection gets no response while the
+    // first one lives.
     let answer = tokio::time::timeout(ms(300), waiting.answer()).await;
     assert!(answer.is_err(), "{answer:?}");
     client.send("still here").await;
@@ -141,7 +142,7 @@ async fn what_does_not_end_is_cut_off() {
 async fn a_stream_of_http2_is_given_away_too() {
     let server = start(options(), app).await;
     let (mut sender, _connection) = http2::speak(server.connect().await.stream).await;
-    // The settings of the server come first.
+    // The settings of the server arrive first.
     let answer = soon(sender.send_request(http2::get("/"))).await.unwrap();
     assert_eq!(answer.status(), 200);
     let mut request = http::Request::connect("http://a.example/").body(Full::default()).unwrap();

@@ -1,38 +1,40 @@
-//! [`parse`]: the parser of headers, a pure function.
+//! [`parse`]: the header parser, a pure function.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
-/// The client of a connection, as its header says.
+/// The client of a connection, according to its header.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Source {
-    /// The load balancer forwards a connection from this address. An IPv4-mapped
-    /// address is an IPv4 address here, because rules for addresses are written in that
-    /// form.
+    /// The load balancer forwards a connection from this address. An
+    /// IPv4-mapped address becomes an IPv4 address, because address rules are
+    /// written in that form.
     Address(SocketAddr),
-    /// The header has no address that can be used, so the peer of the connection
-    /// counts: `LOCAL`, such as a health check of the load balancer itself; `UNKNOWN`;
-    /// and clients of the load balancer on a Unix socket, or on another transport than
-    /// TCP (sections 2.1 and 2.2).
+    /// The header does not contain a usable address, so the peer of the
+    /// connection counts. This applies to `LOCAL`, such as a health check by
+    /// the load balancer itself, and to `UNKNOWN`. It also applies to clients
+    /// that reach the load balancer through a Unix socket, or through a
+    /// transport other than TCP (sections 2.1 and 2.2).
     Peer,
 }
 
-/// The result of a look at the first bytes of a connection.
+/// The result of parsing the first bytes of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Parsed {
-    /// The bytes are a whole header.
+    /// The bytes are a complete header.
     Complete(Source),
-    /// The bytes begin a header that has at least this many more bytes; never 0.
+    /// The bytes begin a header that has at least this many more bytes; never
+    /// 0.
     Incomplete { missing: usize },
 }
 
-/// Parses the first bytes of a connection. They must not go beyond the header: see
-/// [`Parsed::Incomplete`].
+/// Parses the first bytes of a connection. They must not extend beyond the
+/// header: see [`Parsed::Incomplete`].
 ///
 /// # Errors
-/// Returns the reason if no header begins with these bytes. Section 2.1 recommends to
-/// "abort the connection as soon as possible", so most errors are found before the end
-/// of the header.
+/// Returns the reason if no header begins with these bytes. Section 2.1
+/// recommends to "abort the connection as soon as possible", so most errors are
+/// detected before the end of the header.
 pub(crate) fn parse(seen: &[u8]) -> Result<Parsed, &'static str> {
     match seen.first() {
         None => Ok(Parsed::Incomplete { missing: SHORTEST.len() }),
@@ -82,8 +84,8 @@ fn parse_text(seen: &[u8]) -> Result<Parsed, &'static str> {
     Ok(Parsed::Complete(Source::Address(address)))
 }
 
-/// Returns the smallest number of bytes that can complete a line. The line has no LF
-/// yet, and `protocol` is its part from the protocol on.
+/// Returns the smallest number of bytes that can complete a line. The line does
+/// not contain an LF yet, and `protocol` is its part from the protocol on.
 fn missing_text(seen: &[u8], protocol: &[u8]) -> usize {
     if seen.len() < SHORTEST.len() {
         return SHORTEST.len() - seen.len();
@@ -106,7 +108,7 @@ fn missing_text(seen: &[u8], protocol: &[u8]) -> usize {
     current.unwrap_or(0) + later + CRLF
 }
 
-/// Reads two addresses and two ports, and returns the source.
+/// Parses two addresses and two ports, and returns the source.
 fn source<A: FromStr + Into<IpAddr>>(fields: &[u8]) -> Option<SocketAddr> {
     let mut fields = str::from_utf8(fields).ok()?.split(' ');
     let address = fields.next()?.parse::<A>().ok()?;
@@ -116,7 +118,7 @@ fn source<A: FromStr + Into<IpAddr>>(fields: &[u8]) -> Option<SocketAddr> {
     fields.next().is_none().then(|| SocketAddr::new(address.into().to_canonical(), port))
 }
 
-/// Reads a port. "Heading zeroes are not permitted", and no sign.
+/// Parses a port. "Heading zeroes are not permitted", and neither is a sign.
 fn port(text: &str) -> Option<u16> {
     let is_canonical = text == "0" || !text.starts_with(['0', '+']);
     text.parse().ok().filter(|_| is_canonical)
@@ -124,9 +126,9 @@ fn port(text: &str) -> Option<u16> {
 
 /// Parses a header of version 2, which is binary.
 ///
-/// Types, lengths and values after the addresses are not read, which section 2.2 allows.
-/// They include the checksum: it protects against faults of a network, which TCP does
-/// too, and not against attacks.
+/// Types, lengths and values after the addresses are skipped, as section 2.2
+/// allows. They include the checksum, which protects against network faults, as
+/// TCP also does, but not against attacks.
 ///
 /// Source: section 2.2.
 fn parse_binary(seen: &[u8]) -> Result<Parsed, &'static str> {
@@ -163,8 +165,8 @@ fn parse_binary(seen: &[u8]) -> Result<Parsed, &'static str> {
     let address = match (command, family) {
         (PROXY, TCP_IPV4) => ipv4(rest),
         (PROXY, TCP_IPV6) => ipv6(rest),
-        // Section 2.2: a receiver falls back to the peer for the combinations that it
-        // does not support, and ignores the addresses of LOCAL.
+        // Section 2.2: a receiver uses the peer for unsupported combinations,
+        // and ignores the addresses of LOCAL.
         _ => None,
     };
     Ok(Parsed::Complete(address.map_or(Source::Peer, Source::Address)))
@@ -184,8 +186,8 @@ fn ipv6(addresses: &[u8]) -> Option<SocketAddr> {
     Some(SocketAddr::new(address.to_canonical(), u16::from_be_bytes(*port)))
 }
 
-/// Returns the length of the addresses of a family. An unknown family or transport has no
-/// addresses that are read.
+/// Returns the length of a family's addresses. For an unknown family or
+/// transport, no addresses are read.
 fn least_length(family: u8) -> usize {
     match family {
         TCP_IPV4 | UDP_IPV4 => 12,
@@ -195,20 +197,21 @@ fn least_length(family: u8) -> usize {
     }
 }
 
-/// Returns true if one of the two texts begins with the other one.
+/// Returns true if either text is a prefix of the other.
 fn agree(one: &[u8], other: &[u8]) -> bool {
     one.iter().zip(other).all(|(one, other)| one == other)
 }
 
-/// The longest header that the server reads. "Both formats are designed to fit in the
-/// smallest TCP segment that any TCP/IP host is required to support (576 - 40 = 536
-/// bytes)" (section 2).
+/// The longest header that the server reads.
+///
+/// "Both formats are designed to fit in the smallest TCP segment that any
+/// TCP/IP host is required to support (576 - 40 = 536 bytes)" (section 2).
 pub(super) const MAX_LENGTH: usize = 536;
 
 /// The longest line of version 1, with CRLF (section 2.1).
 const MAX_TEXT: usize = 107;
 
-/// The shortest header. The first read must not go beyond it.
+/// The shortest header. The first read must not extend beyond it.
 const SHORTEST: &[u8] = b"PROXY UNKNOWN\r\n";
 
 const TEXT: &[u8] = b"PROXY ";
@@ -219,7 +222,7 @@ const CRLF: usize = 2;
 
 const SIGNATURE: &[u8] = b"\r\n\r\n\0\r\nQUIT\n";
 
-/// The bytes of version 2 before the addresses.
+/// The number of bytes before the addresses in version 2.
 const FIXED: usize = 16;
 
 const VERSION: u8 = 2;

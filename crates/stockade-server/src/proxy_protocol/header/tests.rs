@@ -1,4 +1,4 @@
-//! Headers that the specification allows and forbids, and their parts.
+//! Tests valid and invalid headers, and partial headers.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ fn binary(command: u8, family: u8, length: u16, rest: &[u8]) -> Vec<u8> {
     [&fixed[..], rest].concat()
 }
 
-/// Builds a header that announces the right length.
+/// Builds a header with a correct length.
 fn whole(command: u8, family: u8, rest: &[u8]) -> Vec<u8> {
     binary(command, family, rest.len().try_into().unwrap(), rest)
 }
@@ -38,7 +38,8 @@ pub(in super::super) fn valid() -> Vec<(Vec<u8>, Source)> {
     let longest = format!("{longest_ipv6} {longest_ipv6} 65535 65535\r\n");
     let text = |line: &str| line.as_bytes().to_vec();
     vec![
-        // Section 2.1: the example, then the longest lines, then the shortest ones.
+        // Section 2.1: the example, then the longest lines, then the shortest
+        // lines.
         (text("PROXY TCP4 192.168.0.1 192.168.0.11 56324 443\r\n"), from("192.168.0.1:56324")),
         (
             text("PROXY TCP4 255.255.255.255 255.255.255.255 65535 65535\r\n"),
@@ -105,7 +106,7 @@ fn lines_need_few_reads() {
     assert!(reads <= 10, "{reads}");
 }
 
-/// Rejects a header as soon as it has `least` bytes.
+/// Checks that a header is rejected as soon as it has `least` bytes.
 #[track_caller]
 fn check_rejected(header: &[u8], least: usize, reason: &str) {
     for length in 0..=header.len() {
@@ -202,8 +203,8 @@ fn rejects_malformed_binary_headers() {
     assert_eq!(parse(&beyond), Err("the bytes go beyond the header"));
 }
 
-/// Reads a header as a connection does, at most `step` bytes at a time. Returns the
-/// source and the number of bytes that were read.
+/// Reads a header like a connection, at most `step` bytes at a time. Returns
+/// the source and the number of bytes read.
 fn feed(bytes: &[u8], step: usize) -> Option<(Source, usize)> {
     let mut length = 0;
     loop {
@@ -222,7 +223,7 @@ fn feed(bytes: &[u8], step: usize) -> Option<(Source, usize)> {
     }
 }
 
-/// Bytes that are often like a header.
+/// Generates bytes that often resemble a header.
 fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let headers: Vec<_> = valid().into_iter().map(|(header, _)| header).collect();
     let changes = vec((any::<Index>(), select(&b"\r\n \0P1:.\xff\x20\x21\x11"[..])), 0..4);
