@@ -1,7 +1,7 @@
 //! [`Constraint`]: the regular expression of `:name(expr)`.
 //!
-//! The notation is that of the `regex` crate on bytes, without Unicode classes,
-//! so that `\d` is an ASCII digit.
+//! The syntax is the `regex` crate's syntax for bytes without Unicode classes,
+//! so `\d` is an ASCII digit.
 
 use std::ops::Range;
 
@@ -11,8 +11,8 @@ use regex_syntax::{Error, ParserBuilder};
 /// The expression that a parameter must match, instead of "one or more
 /// characters except `/`".
 ///
-/// The expression applies to the raw segment, from the beginning of the
-/// parameter to its end, before escapes are decoded.
+/// It must match the parameter's whole part of the raw segment, before escapes
+/// are decoded.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Constraint {
     text: String,
@@ -20,12 +20,12 @@ pub struct Constraint {
 }
 
 impl Constraint {
-    /// Reads the text between the parentheses.
+    /// Parses the text between the parentheses.
     ///
-    /// An error has the bytes of `text` at fault, and a message.
+    /// An error contains the failing byte range of `text` and a message.
     pub(crate) fn parse(text: &str) -> Result<Self, (Range<usize>, String)> {
         let whole = 0..text.len();
-        // Some people take our parenthesis for the one of a group.
+        // The parenthesis of the constraint is easily mistaken for a group.
         if text.starts_with('?') {
             let message = "it begins with `?`; write the group within the parentheses";
             return Err((0..1, message.to_owned()));
@@ -51,9 +51,8 @@ impl Constraint {
         &self.text
     }
 
-    /// Returns the expression without capture groups and with its flags written
-    /// out, so that it keeps its meaning between `(?:` and `)` in a larger
-    /// expression.
+    /// Returns the expression without capture groups and with explicit flags.
+    /// It keeps its meaning between `(?:` and `)` in a larger expression.
     #[must_use]
     pub fn expression(&self) -> &str {
         &self.expression
@@ -73,7 +72,8 @@ fn describe(error: &Error, text: &str) -> (Range<usize>, String) {
     (at.unwrap_or(0..text.len()), message)
 }
 
-/// Removes capture groups, which would shift the numbers of our own.
+/// Removes capture groups, which would shift the numbers of the matcher's
+/// groups.
 fn without_groups(hir: Hir) -> Hir {
     match hir.into_kind() {
         HirKind::Empty => Hir::empty(),
@@ -92,8 +92,7 @@ fn without_groups(hir: Hir) -> Hir {
     }
 }
 
-/// The deepest expression that is accepted, so that no reader runs out of
-/// stack.
+/// The deepest accepted nesting. It protects the parser's stack.
 const NEST_LIMIT: u32 = 50;
 
 #[cfg(test)]

@@ -1,15 +1,16 @@
-//! [`encoded`]: the form in which text of a path is matched, and [`EncodedPath`], the path of
-//! a request in this form.
+//! [`encoded`], which returns the form of text that is matched, and
+//! [`EncodedPath`], the path of a request in this form.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::Spans;
 
-/// Returns text of a path as requests have it: characters beyond ASCII are
-/// percent-encoded as UTF-8, and the hexadecimal digits of escapes are in capitals.
+/// Returns the text of a path in the form that requests use: non-ASCII
+/// characters are percent-encoded as UTF-8, and escapes have uppercase
+/// hexadecimal digits.
 ///
-/// Everything else stays as it is, so `%61` does not become `a`.
+/// Everything else is unchanged, so `%61` does not become `a`.
 ///
 /// ```
 /// use stockade::path::encoded;
@@ -49,18 +50,18 @@ fn is_capital(digit: u8) -> bool {
     !digit.is_ascii_lowercase()
 }
 
-/// A part of a text that is encoded as a whole.
+/// A unit of text that is encoded as a whole.
 enum Part {
-    /// A byte that stays as it is.
+    /// An unchanged byte.
     Plain(u8),
-    /// A byte beyond ASCII.
+    /// A non-ASCII byte.
     Raw(u8),
     /// The digits of an escape.
     Escape([u8; 2]),
 }
 
 impl Part {
-    /// Returns the number of bytes that it has in the text.
+    /// Returns the number of bytes in the original text.
     fn len(&self) -> usize {
         match self {
             Self::Plain(_) | Self::Raw(_) => 1,
@@ -71,7 +72,7 @@ impl Part {
     fn write(&self, to: &mut String) {
         match self {
             Self::Plain(byte) => to.push(char::from(*byte)),
-            // Writing to a `String` does not fail.
+            // Writing to a `String` cannot fail.
             Self::Raw(byte) => _ = write!(to, "%{byte:02X}"),
             Self::Escape(digits) => {
                 to.push('%');
@@ -95,17 +96,20 @@ fn parts(text: &str) -> impl Iterator<Item = Part> + '_ {
     })
 }
 
-/// The path of a request as it is matched, and the positions in the path that was sent.
+/// The path of a request as it is matched, and the corresponding positions in
+/// the original path.
 #[derive(Debug)]
 pub struct EncodedPath<'p> {
     sent: &'p str,
     text: String,
-    /// The byte of `sent` for each byte of `text`, and for its end. `None` within a part.
+    /// The position in `sent` for each byte of `text` and for its end. `None`
+    /// inside an encoded part.
     origins: Vec<Option<u16>>,
 }
 
 impl<'p> EncodedPath<'p> {
-    /// Encodes a path. `None` if it is encoded already, or too long for any route.
+    /// Encodes a path. Returns `None` if it is already encoded, or too long for
+    /// any route.
     #[must_use]
     pub fn of(sent: &'p str) -> Option<Self> {
         if is_encoded(sent) || sent.len() > usize::from(u16::MAX) {
@@ -129,8 +133,8 @@ impl<'p> EncodedPath<'p> {
         &self.text
     }
 
-    /// Returns the ranges of the path that was sent for ranges of the encoded path; `None`
-    /// if an expression has cut a character.
+    /// Converts ranges of the encoded path to ranges of the original path.
+    /// Returns `None` if an expression has split a character.
     #[must_use]
     pub fn origins(&self, spans: &Spans) -> Option<Spans> {
         let origin = |at: u16| {
@@ -180,7 +184,7 @@ mod tests {
             path.origins(&spans).map(|spans| spans.iter().collect::<Vec<_>>())
         };
         assert_eq!(spans(&[(1, 7), (8, 15), (16, 17)]), Some(vec![(1, 3), (4, 11), (12, 13)]));
-        // Within a character, within an escape, and behind the end.
+        // Inside a character, inside an escape, and past the end.
         assert_eq!(spans(&[(4, 7)]), None);
         assert_eq!(spans(&[(9, 14)]), None);
         assert_eq!(spans(&[(16, 18)]), None);

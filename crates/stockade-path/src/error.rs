@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// A path that cannot become a [`Pattern`](crate::Pattern).
 ///
-/// The error is found when a route is made, never while a request is served.
+/// The error is found when a route is created, never while a request is served.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PatternError {
     kind: PatternErrorKind,
@@ -14,40 +14,41 @@ pub struct PatternError {
     at: Range<usize>,
 }
 
-/// The kind of a [`PatternError`]. The range of the error is given for each.
+/// The kind of a [`PatternError`]. Each variant describes the range that the
+/// error reports.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum PatternErrorKind {
-    /// Two parameters have no text between them, so that the end of the first
-    /// is unknown. The range is the second parameter.
+    /// Two parameters have no text between them, so the end of the first is
+    /// ambiguous. The range is the second parameter.
     AdjacentParameters,
-    /// The matcher cannot run the expression of a parameter, for this reason.
-    /// The range is the part of the expression at fault.
+    /// The expression of a parameter is invalid or unsupported, for this
+    /// reason. The range is the failing part of the expression.
     BadConstraint(String),
     /// Two parameters have this name; `*` and `**` are named `splat`. The range
     /// is the second parameter.
     DuplicateName(String),
-    /// A `:` has no name after it: a letter, `_` or `$`, then also digits. The
-    /// range is the `:`.
+    /// No name follows a `:`. A name starts with a letter, `_` or `$`; digits
+    /// may follow. The range is the `:`.
     EmptyName,
-    /// A `*` stands in a segment with other text. The range is the `*`.
+    /// A segment contains `*` and other text. The range is the `*`.
     MixedWildcard,
-    /// A segment follows `**`, which takes the rest of the path. The range is
-    /// the part that follows.
+    /// A segment follows `**`, which matches the rest of the path. The range is
+    /// the part after `**`.
     RestNotLast,
-    /// The path is longer than 4,096 bytes. The range is the part beyond.
+    /// The path is longer than 4,096 bytes. The range is the excess part.
     TooLong,
-    /// The path has more than 8 optional parameters, each of which doubles its
+    /// The path has more than 8 optional parameters; each doubles the number of
     /// variants. The range is the ninth.
     TooManyOptional,
     /// The parenthesis that begins an expression is never closed. The range is
     /// the parenthesis.
     UnbalancedParenthesis,
-    /// A segment ends with a parameter of this name directly after a letter or a digit, as
-    /// in `/users:batch`. It may be meant as the text `:batch`, which is written `\:batch`.
-    /// The range is the parameter.
+    /// A segment ends with a parameter of this name directly after a letter or
+    /// a digit, as in `/users:batch`. The author may have meant the text
+    /// `:batch`, which is written `\:batch`. The range is the parameter.
     UnclearParameter(String),
-    /// A character that no path of a request can have; the text names its
+    /// A character that cannot occur in a request path; the text names its
     /// replacement. The range is the character.
     UnsupportedCharacter(&'static str),
 }
@@ -63,15 +64,14 @@ impl PatternError {
         &self.kind
     }
 
-    /// Returns the bytes of the given path that are at fault. The range is
-    /// within the path and on character boundaries, so that a diagnostic can
-    /// underline it.
+    /// Returns the failing byte range of the path. It is within the path and on
+    /// character boundaries, so a diagnostic can underline it.
     #[must_use]
     pub fn at(&self) -> Range<usize> {
         self.at.clone()
     }
 
-    /// Returns the path as it was given.
+    /// Returns the original path.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
@@ -82,7 +82,7 @@ impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use PatternErrorKind as Kind;
         let Self { kind, path, at } = self;
-        // An excerpt: the range is within the path by its invariant.
+        // The invariant of `at` keeps the excerpt within the path.
         let text = path.get(self.at()).unwrap_or_default();
         write!(f, "path {path:?} ")?;
         match kind {

@@ -1,13 +1,14 @@
-//! `HostPattern`: the host of some routes, and the names of hosts in requests.
+//! [`HostPattern`], which restricts routes to a host, and the host names of
+//! requests.
 //!
-//! A host is matched like a path, label by label: `:tenant.example.com` is the pattern
-//! `/:tenant/example/com`.
+//! A host is matched like a path, label by label: `:tenant.example.com` is the
+//! pattern `/:tenant/example/com`.
 
 use std::net::Ipv6Addr;
 
 use crate::Pattern;
 
-/// The host of some routes: text and parameters between dots.
+/// A host that routes are restricted to: text and parameters separated by dots.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct HostPattern {
     text: String,
@@ -15,11 +16,11 @@ pub struct HostPattern {
 }
 
 impl HostPattern {
-    /// Reads a host such as `api.example.com` or `:tenant.example.com`. Capitals and a dot at
-    /// the end do not matter.
+    /// Parses a host such as `api.example.com` or `:tenant.example.com`. Letter
+    /// case and a trailing dot are ignored.
     ///
     /// # Errors
-    /// The message names the mistake.
+    /// Returns a message that describes the invalid part.
     pub fn parse(host: &str) -> Result<Self, String> {
         let fault = |reason: &str| Err(format!("host {host:?} {reason}"));
         let text = lower_case(host.strip_suffix('.').unwrap_or(host));
@@ -57,7 +58,7 @@ impl HostPattern {
         Ok(Self { text, pattern })
     }
 
-    /// Returns the notation in lower case, without a dot at the end.
+    /// Returns the notation in lower case, without a trailing dot.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -86,26 +87,28 @@ fn lower_case(host: &str) -> String {
     lower.collect()
 }
 
-/// Returns the address in brackets in its canonical form; `None` in it if it is malformed.
+/// Returns the bracketed address in its canonical form. The inner `Option` is
+/// `None` if the address is malformed.
 fn address_in_brackets(host: &str) -> Option<Option<String>> {
     let rest = host.strip_prefix('[')?;
     let address = rest.strip_suffix(']').and_then(|address| address.parse::<Ipv6Addr>().ok());
     Some(address.map(|address| format!("[{address}]")))
 }
 
-/// Returns true for a byte that a label of a host in lower case may have.
+/// Returns true for a byte that may appear in a lowercase host label.
 fn is_in_label(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte)
 }
 
-/// Returns the host of a request as the path of its labels: `/acme/example/com` for
-/// `Acme.Example.com.:8080`. `None` for text that is no name and no address.
+/// Returns the host of a request as the path of its labels: `/acme/example/com`
+/// for `Acme.Example.com.:8080`. Returns `None` for text that is neither a name
+/// nor an address.
 ///
 /// Source: RFC 9110, section 7.2; RFC 3986, section 3.2.2.
 #[must_use]
 pub fn labels_of(host: &[u8]) -> Option<String> {
     let host = std::str::from_utf8(host).ok()?.to_ascii_lowercase();
-    // From the end, because an address in brackets has colons too.
+    // Search from the end: a bracketed address also contains colons.
     let host = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => &host,

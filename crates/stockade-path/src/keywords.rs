@@ -160,7 +160,7 @@ macro_rules! __keywords {
                 "separator": Text [LIST FIELDS] ours streams note
                     => separator(separator: &str) = separator;
 
-                /// Sets the way in which a query string contains an object. The only one is
+                /// Sets the style of an object in a query string. The only supported style is
                 /// `deepObject`.
                 ///
                 /// With it, `?filter[state]=open` is the object `filter` with the property
@@ -239,12 +239,12 @@ macro_rules! __keywords {
                 /// Sets a name for `$ref` in documents.
                 "$id": Text note => id(id: impl Into<String>) = id.into();
 
-                /// Sets a remark for those who maintain the schema.
+                /// Sets a remark for maintainers of the schema.
                 "$comment": Text note => comment(comment: impl Into<String>) = comment.into();
 
                 "examples": Examples [ANY WORDS] note => example;
 
-                /// Marks the value as one that should not be used any more.
+                /// Marks the value as deprecated.
                 "deprecated": Flag [ANY WORDS] note => deprecated() = true;
 
                 /// Marks the value as one that clients read and do not send: `readOnly`.

@@ -1,13 +1,13 @@
-//! [`Pattern`]: a path as a route declares it.
+//! [`Pattern`]: the path of a route declaration.
 
 use std::fmt;
 
 use crate::{PatternError, Segment, Variant, parse, variant};
 
-/// A path as a route declares it, such as `/users/:id`.
+/// The path of a route declaration, such as `/users/:id`.
 ///
-/// The notation, and which pattern wins for a path, are in the
-/// [crate docs](crate).
+/// The [crate docs](crate) describe the notation and the precedence of
+/// patterns.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Pattern {
     text: String,
@@ -15,12 +15,12 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Parses the notation. A missing leading slash is added. A trailing slash
-    /// counts.
+    /// Parses the notation. Adds a missing leading slash. A trailing slash is
+    /// significant.
     ///
     /// # Errors
-    /// Fails when the path is not in the notation, or has too many variants.
-    /// The error has a message and the bytes of `path` at fault.
+    /// Fails if the path is malformed or has too many variants. The error
+    /// contains a message and the failing byte range of `path`.
     ///
     /// # Examples
     /// ```
@@ -50,26 +50,27 @@ impl Pattern {
         &self.segments
     }
 
-    /// Returns the names of the parameters in order, each with whether it may
-    /// be absent. `*` and `**` are named `splat` and never absent.
+    /// Returns the names of the parameters in order, each with a flag that is
+    /// true if the parameter may be absent. `*` and `**` are named `splat` and
+    /// are never absent.
     pub fn params(&self) -> impl Iterator<Item = (&str, bool)> {
-        // As a list, for the reason in `Segment::params`.
+        // A list for the reason in `Segment::params`.
         self.segments.iter().flat_map(Segment::names).collect::<Vec<_>>().into_iter()
     }
 
-    /// Returns the notation without the names of parameters, with its text
-    /// [encoded](crate::encoded): `/caf%C3%A9/:` for `/café/:id`.
+    /// Returns the notation without the names of parameters and with
+    /// [encoded](crate::encoded) text: `/caf%C3%A9/:` for `/café/:id`.
     ///
-    /// Two patterns are equivalent if and only if these are equal; expressions
-    /// count as they are written.
+    /// Two patterns are equivalent if and only if their canonical texts are
+    /// equal. Expressions are compared as text.
     #[must_use]
     pub fn canonical(&self) -> String {
         self.segments.iter().flat_map(|segment| ["/".to_owned(), segment.shape()]).collect()
     }
 
     /// Returns the variants of the pattern, one for each choice of its optional
-    /// parameters. Those that include the leftmost one come first. Variants
-    /// that an earlier one covers are left out.
+    /// parameters. Variants that include the leftmost parameter come first.
+    /// Omits variants that an earlier variant covers.
     #[must_use]
     pub fn variants(&self) -> Vec<Variant> {
         variant::expand(&self.segments)
@@ -85,7 +86,8 @@ impl fmt::Display for Pattern {
 /// Returns the path of a route within a group: `prefix` and `path` with exactly
 /// one slash between them.
 ///
-/// The prefixes `""` and `/` mean none; the route `/` of the group `/g` is `/g`.
+/// The prefixes `""` and `/` add nothing; the route `/` of the group `/g` is
+/// `/g`.
 ///
 /// ```
 /// assert_eq!(stockade::path::join("/api/", "users"), "/api/users");

@@ -1,12 +1,14 @@
-//! The notation of problem types (RFC 9457), for the macros and for the router.
+//! Validation of problem types (RFC 9457), for the macros and the router.
 
-/// Checks the problem type that a program declares: an absolute URI, or a relative path
-/// without `.`, `..` and empty segments, such as `sold-out`. Returns true if it is absolute.
+/// Validates a problem type: an absolute URI, or a relative path without `.`,
+/// `..` and empty segments, such as `sold-out`. Returns true if it is absolute.
 ///
-/// Such paths need no more of RFC 3986, section 5.2, than to be appended to a base.
+/// The restrictions make the resolution of RFC 3986, section 5.2, a simple
+/// append to the base.
 ///
 /// # Errors
-/// The reason why the text cannot be a problem type, behind its name.
+/// Returns the reason why the text is invalid, phrased to follow the text in a
+/// message.
 pub fn check(text: &str) -> Result<bool, &'static str> {
     if text.is_empty() {
         return Err("is empty: write a path such as `sold-out`, or an absolute URI");
@@ -50,16 +52,17 @@ fn is_uri_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte)
 }
 
-/// The members of an error's body that have their own meaning, so that no other may have
-/// their names: the members of RFC 9457, section 3.1, and `error` and `details` of the
+/// The reserved members of an error's body, which extension members cannot use:
+/// the members of RFC 9457, section 3.1, and `error` and `details` of the
 /// specification.
 pub const RESERVED_MEMBERS: [&str; 7] =
     ["type", "status", "title", "detail", "instance", "error", "details"];
 
-/// Checks the name of an extension member.
+/// Validates the name of an extension member.
 ///
 /// # Errors
-/// The reason why it cannot be one, behind the name.
+/// Returns the reason why the name is invalid, phrased to follow the name in a
+/// message.
 ///
 /// Source: RFC 9457, section 3.2.
 pub fn check_member(name: &str) -> Result<(), &'static str> {

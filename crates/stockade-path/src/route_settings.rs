@@ -123,7 +123,7 @@ macro_rules! __route_settings {
 
                 /// Sends errors through a handler: a function that changes an
                 /// [`ErrorReply`](stockade_core::ErrorReply), the options of a handler, or
-                /// the outcome of `create_error_handler`. `false` is no handler: the errors of
+                /// the outcome of `create_error_handler`. `false` removes the handler: the errors of
                 /// the routes have the default body, although a level around them has a
                 /// handler. `true` is the default too. Default: none.
                 ///
@@ -201,11 +201,11 @@ macro_rules! __route_settings {
                 /// Limits the time until the head of the response: a `Duration`, after which
                 /// the response is 503, or
                 /// [`with_timeout`](stockade_stages::with_timeout) with another status.
-                /// `false` is no limit. Default: none.
+                /// `false` removes the limit. Default: none.
                 ///
                 /// It runs before the route's own middleware, after its other limits, and
-                /// after the middleware of the router, its groups and the tree, whose time
-                /// does not count.
+                /// after the middleware of the router, its groups and the tree. The time of
+                /// that middleware does not count.
                 [skip]
                 timeout(limit: impl IntoSetting<Timeout>) -> Setting<Placed<Timeout>> {
                     Ok(Placed::of(limit.into_setting(), Location::caller()))
@@ -306,7 +306,7 @@ macro_rules! __route_settings {
                     Ok(DocsSetting::new(docs.into(), Location::caller()))
                 } = DocsSetting::default();
 
-                /// Sets the day from which routes should no longer be used, such as
+                /// Deprecates routes as of a day, such as
                 /// `2026-11-30`, or a moment (RFC 3339). Documents mark them as deprecated,
                 /// and their responses have the header `Deprecation` (RFC 9745). `false`
                 /// removes the day of a node for a route. Default: none.
@@ -315,7 +315,7 @@ macro_rules! __route_settings {
                     Ok(date.into_setting().map(Arc::new))
                 } = Setting::Inherit;
 
-                /// Sets the day or the moment from which routes may be gone. Their responses
+                /// Sets the day or the moment when routes may be removed. Their responses
                 /// have the header `Sunset` (RFC 8594). `false` removes the day of a node for
                 /// a route. Default: none.
                 [skip]

@@ -14,18 +14,18 @@ pub const SPLAT: &str = "splat";
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Segment {
-    /// Text that the segment must equal; it may be empty, as between `//`. It is as it was
-    /// declared, but for the backslashes of `\:` and `\*`. [`encoded`](crate::encoded)
-    /// returns the text that requests have.
+    /// Text that the segment must equal; empty between the slashes of `//`. It
+    /// is the declared text without the backslashes of `\:` and `\*`.
+    /// [`encoded`](crate::encoded) returns the form that requests use.
     Literal(String),
-    /// Parameters, and text around them.
+    /// Parameters and the text around them.
     ///
-    /// Invariant: at least one is a parameter, and neither two parameters nor
-    /// two texts are adjacent.
+    /// Invariant: contains a parameter; no two parameters or texts are
+    /// adjacent.
     Parts(Vec<SegmentPart>),
-    /// `*`: any segment that is not empty.
+    /// `*`: any non-empty segment.
     Any,
-    /// `**`: this segment, also an empty one, and all that follow.
+    /// `**`: this segment, which may be empty, and all following segments.
     Rest,
 }
 
@@ -45,7 +45,7 @@ pub enum SegmentPart {
 pub struct Param {
     /// The name, without the `:`.
     pub name: String,
-    /// The expression that the value must match; `None` is one or more
+    /// The expression that the value must match. `None` matches one or more
     /// characters.
     pub constraint: Option<Constraint>,
     /// True if the parameter may be absent. Always `false` in a
@@ -53,26 +53,25 @@ pub struct Param {
     pub optional: bool,
 }
 
-/// The precedence of a segment. Of two segments that match, the lesser one
-/// wins.
+/// The precedence of a segment. The lesser one of two matching segments wins.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Precedence {
     rank: u8,
-    /// Characters of encoded text: more of them come first.
+    /// The number of characters of encoded text. More text has precedence.
     text: Reverse<usize>,
-    /// The last criterion, which makes the order total.
+    /// The last criterion. It makes the order total.
     shape: String,
 }
 
 impl Segment {
-    /// Returns the notation without the names of parameters, with its text
-    /// [encoded](crate::encoded).
+    /// Returns the notation without the names of parameters and with
+    /// [encoded](crate::encoded) text.
     ///
     /// Segments of the same shape match the same text.
     #[must_use]
     pub fn shape(&self) -> String {
         let mut shape = String::new();
-        // Writing to a `String` does not fail.
+        // Writing to a `String` cannot fail.
         let _ = self.write(&mut shape, false);
         shape
     }
@@ -98,14 +97,14 @@ impl Segment {
         }
     }
 
-    /// Returns the parameters in order; empty for `*` and `**` too.
+    /// Returns the parameters in order. `*` and `**` do not have any.
     pub fn params(&self) -> impl Iterator<Item = &Param> {
         let params = self.parts().iter().filter_map(|part| match part {
             SegmentPart::Param(param) => Some(param),
             SegmentPart::Literal(_) => None,
         });
-        // As a list: the type of the chain would stand in the names of all that is made
-        // of it, and these in the debug information of each program.
+        // A list keeps the type of the iterator chain out of the names of
+        // derived types, and so out of each program's debug information.
         params.collect::<Vec<_>>().into_iter()
     }
 
@@ -116,8 +115,8 @@ impl Segment {
         self.params().map(|param| (param.name.as_str(), param.optional)).chain(splat).collect()
     }
 
-    /// Returns true if the segment is a single optional parameter, which goes
-    /// with its slash when absent.
+    /// Returns true if the segment is a single optional parameter. When absent,
+    /// its slash is omitted too.
     #[must_use]
     pub fn is_optional(&self) -> bool {
         matches!(self.parts(), [SegmentPart::Param(param)] if param.optional)
@@ -155,8 +154,8 @@ impl Segment {
     }
 }
 
-/// Writes text in the notation: as it was declared, or in the spelling that all
-/// spellings of the text share.
+/// Writes text in the notation: as declared, or in the encoded form that all
+/// its spellings share.
 fn write_text(to: &mut impl fmt::Write, text: &str, as_declared: bool) -> fmt::Result {
     let text = if as_declared { Cow::Borrowed(text) } else { encoded(text) };
     text.chars().try_for_each(|character| match character {
@@ -178,7 +177,7 @@ impl Param {
     }
 }
 
-/// The notation.
+/// Writes the notation.
 impl fmt::Display for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, true)

@@ -1,6 +1,6 @@
 //! [`Spans`]: the positions of matched parameters in a path.
 //!
-//! Hot: up to eight ranges are stored inline; further ones allocate.
+//! Hot path: up to eight ranges are stored inline; more ranges allocate.
 
 use std::fmt;
 
@@ -10,20 +10,20 @@ use std::fmt;
 #[derive(Clone, Default)]
 pub struct Spans {
     inline: [(u16, u16); INLINE],
-    /// The number of `inline` ranges in use. Invariant: all, unless `more` is
-    /// empty.
+    /// The number of `inline` ranges in use. Invariant: all of them, unless
+    /// `more` is empty.
     used: usize,
     more: Vec<(u16, u16)>,
 }
 
 impl Spans {
-    /// Makes an empty list.
+    /// Creates an empty list.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds the range from byte `start` up to, and without, byte `end`.
+    /// Adds the range from byte `start` to byte `end`, exclusive.
     #[inline]
     pub fn push(&mut self, start: u16, end: u16) {
         match self.inline.get_mut(self.used) {
@@ -60,7 +60,7 @@ impl Spans {
         self.used == 0
     }
 
-    /// Returns the range number `index`, from 0.
+    /// Returns the range at `index`, from 0.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<(u16, u16)> {
         match index.checked_sub(INLINE) {

@@ -1,8 +1,8 @@
-//! `Spelling`: other spellings of the same path.
+//! [`Spelling`]: other spellings of the same path.
 //!
-//! The matcher compares raw paths. A program behind a route may decode its path, and
-//! then see the path of another route. The functions here give the paths that such a
-//! program can see.
+//! The matcher compares raw paths. A program behind a route may decode its path
+//! and then see the path of another route. These functions return the paths
+//! that such a program can see.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -13,8 +13,9 @@ use crate::{Segment, SegmentPart, Variant, variant};
 /// The amount of decoding.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Spelling {
-    /// Unreserved characters are decoded, all other characters that may be encoded are
-    /// encoded in capitals. The meaning of the path is unchanged.
+    /// Unreserved characters are decoded. All other characters that may be
+    /// encoded are encoded with uppercase digits. The meaning of the path is
+    /// unchanged.
     ///
     /// Source: RFC 3986, sections 6.2.2.1 and 6.2.2.2.
     Unreserved,
@@ -25,14 +26,13 @@ pub enum Spelling {
 }
 
 impl Spelling {
-    /// All spellings, in the order of their amount of decoding.
+    /// All spellings, in increasing amount of decoding.
     pub const ALL: [Self; 3] = [Self::Unreserved, Self::Once, Self::Twice];
 
     /// Returns a path, or a part of one, in this spelling.
     ///
-    /// A malformed escape stays. When everything is decoded, overlong UTF-8 counts as
-    /// the character that it encodes, and a backslash as a slash, because some programs
-    /// read them like this.
+    /// Malformed escapes are unchanged. `Once` and `Twice` also decode overlong
+    /// UTF-8, and treat a backslash as a slash, because some programs do so.
     #[must_use]
     pub fn of(self, text: &str) -> Cow<'_, str> {
         match self {
@@ -45,14 +45,15 @@ impl Spelling {
         }
     }
 
-    /// Returns a variant whose text is in this spelling. Decoded slashes split segments.
+    /// Returns a variant with its text in this spelling. Decoded slashes split
+    /// segments.
     #[must_use]
     pub fn of_variant(self, variant: &Variant) -> Variant {
         respelled(variant, &|text| self.of(text))
     }
 }
 
-/// Returns a variant whose text is [encoded].
+/// Returns a variant with [encoded] text.
 #[must_use]
 pub fn encoded_variant(variant: &Variant) -> Variant {
     respelled(variant, &encoded)
@@ -93,8 +94,8 @@ fn push(segments: &mut [Vec<SegmentPart>], part: SegmentPart) {
     }
 }
 
-/// Returns a path without empty segments and without `.` and `..`, as file systems and
-/// many services read it. `..` never leads above the beginning.
+/// Returns a path without empty segments, `.` and `..`, as file systems and
+/// many services read it. `..` never leads above the root.
 #[must_use]
 pub fn without_detours(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
@@ -129,7 +130,7 @@ fn unreserved(text: &str) -> Cow<'_, str> {
     while let [first, after @ ..] = rest {
         match escaped(rest) {
             Some(byte) if is_unreserved(byte) => spelled.push(char::from(byte)),
-            // Writing to a `String` does not fail.
+            // Writing to a `String` cannot fail.
             Some(byte) => _ = write!(spelled, "%{byte:02X}"),
             None if first.is_ascii() => spelled.push(char::from(*first)),
             None => _ = write!(spelled, "%{first:02X}"),
@@ -155,7 +156,7 @@ fn decoded(text: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns the byte of the escape with which a text begins, if it begins with one.
+/// Returns the decoded byte if the text starts with an escape.
 fn escaped(text: &[u8]) -> Option<u8> {
     let [b'%', high, low, ..] = text else { return None };
     let digit = |byte: u8| char::from(byte).to_digit(16);
@@ -168,8 +169,8 @@ fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
 }
 
-/// Replaces each ASCII character that is written in more than one byte, which UTF-8
-/// forbids and some decoders accept.
+/// Replaces ASCII characters that are encoded in more than one byte. UTF-8
+/// forbids them, but some decoders accept them.
 fn without_overlong(bytes: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
@@ -185,8 +186,8 @@ fn without_overlong(bytes: &[u8]) -> Vec<u8> {
     kept
 }
 
-/// Returns the ASCII character that an overlong sequence encodes, and the number of
-/// bytes after the first.
+/// Returns the ASCII character of an overlong sequence, and the number of bytes
+/// after the first.
 fn overlong(first: u8, after: &[u8]) -> Option<(u8, usize)> {
     let length = match first {
         0xC0..=0xDF => 1,

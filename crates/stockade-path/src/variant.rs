@@ -2,7 +2,7 @@
 
 use crate::{Segment, SegmentPart};
 
-/// A choice of a pattern's optional parameters. All parameters in it are
+/// A choice of a pattern's optional parameters. All of its parameters are
 /// required.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Variant {
@@ -22,7 +22,7 @@ impl Variant {
         self.segments.iter().flat_map(Segment::names).map(|(name, _)| name)
     }
 
-    /// Returns the number of optional parameters that are left out.
+    /// Returns the number of omitted optional parameters.
     #[must_use]
     pub fn skipped(&self) -> usize {
         self.skipped
@@ -41,12 +41,13 @@ impl Variant {
     }
 }
 
-/// Returns the variants in order of preference, without those that are covered.
+/// Returns the variants in order of preference, without covered variants.
 pub(crate) fn expand(segments: &[Segment]) -> Vec<Variant> {
     let optional = segments.iter().flat_map(Segment::params).filter(|it| it.optional).count();
     let mut variants: Vec<Variant> = Vec::new();
-    // Counting down, with the leftmost parameter as the highest bit, puts the
-    // variants that include it first. The parser allows 8 at most.
+    // Counts down with the leftmost parameter as the highest bit, which puts
+    // the variants that include it first. The parser allows at most 8
+    // parameters.
     for chosen in (0..1_u32 << optional).rev() {
         let is_chosen = |index: usize| chosen >> (optional - 1 - index) & 1 == 1;
         let variant = choose(segments, is_chosen);
@@ -57,12 +58,13 @@ pub(crate) fn expand(segments: &[Segment]) -> Vec<Variant> {
     variants
 }
 
-/// Returns the pattern with those optional parameters, numbered from 0, that
-/// `is_chosen` takes.
+/// Returns the pattern with the optional parameters, numbered from 0, that
+/// `is_chosen` selects.
 fn choose(segments: &[Segment], is_chosen: impl Fn(usize) -> bool) -> Variant {
     let mut optional = 0;
     let mut skipped = 0;
-    // With room for what comes: by itself a list has room for four at least.
+    // The exact capacity saves memory: a growing list allocates room for at
+    // least four.
     let mut chosen = Vec::with_capacity(segments.len());
     for segment in segments {
         let Segment::Parts(parts) = segment else {
@@ -85,7 +87,7 @@ fn choose(segments: &[Segment], is_chosen: impl Fn(usize) -> bool) -> Variant {
                 }
             }
         }
-        // A parameter that is the whole segment goes with its slash.
+        // The slash of an omitted whole-segment parameter is omitted too.
         if !kept.is_empty() {
             chosen.push(segment_of(kept));
         }
@@ -97,7 +99,7 @@ fn choose(segments: &[Segment], is_chosen: impl Fn(usize) -> bool) -> Variant {
     Variant { segments: chosen, skipped }
 }
 
-/// Returns the segment that consists of some parts.
+/// Returns the segment that consists of the parts.
 pub(crate) fn segment_of(parts: Vec<SegmentPart>) -> Segment {
     match parts.as_slice() {
         [] => Segment::Literal(String::new()),
@@ -106,7 +108,8 @@ pub(crate) fn segment_of(parts: Vec<SegmentPart>) -> Segment {
     }
 }
 
-/// Keeps the invariant of `Segment::Parts` that no two texts are adjacent.
+/// Appends text. Keeps the invariant of `Segment::Parts` that no two texts are
+/// adjacent.
 fn push_text(parts: &mut Vec<SegmentPart>, text: &str) {
     match parts.last_mut() {
         Some(SegmentPart::Literal(before)) => before.push_str(text),
@@ -114,8 +117,8 @@ fn push_text(parts: &mut Vec<SegmentPart>, text: &str) {
     }
 }
 
-/// Returns true if `wide` matches every text that `narrow` matches. A missed
-/// case only costs a variant that never wins.
+/// Returns true if `wide` matches every text that `narrow` matches. A false
+/// negative only costs a variant that never wins.
 fn covers(wide: &Segment, narrow: &Segment) -> bool {
     let takes_all = match wide {
         Segment::Any => true,

@@ -1,4 +1,4 @@
-//! The parser of the notation: one pass from left to right.
+//! The parser of the notation, which makes one pass from left to right.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use crate::{
     Constraint, Param, PatternError, PatternErrorKind as Kind, SPLAT, Segment, SegmentPart,
 };
 
-/// Reads the segments of a path; see the [crate docs](crate) for the notation.
+/// Parses the segments of a path; see the [crate docs](crate) for the notation.
 pub(crate) fn segments(path: &str) -> Result<Vec<Segment>, PatternError> {
     if path.len() > MAX_BYTES {
         let start = (0..=MAX_BYTES).rev().find(|at| path.is_char_boundary(*at)).unwrap_or(0);
@@ -24,10 +24,10 @@ pub(crate) fn segments(path: &str) -> Result<Vec<Segment>, PatternError> {
 
 struct Reader<'p> {
     path: &'p str,
-    /// The bytes that are read. Invariant: a character boundary.
+    /// The number of parsed bytes. Invariant: a character boundary.
     at: usize,
     names: Vec<&'p str>,
-    /// The optional parameters that are read.
+    /// The number of optional parameters so far.
     optional: usize,
 }
 
@@ -106,8 +106,8 @@ impl<'p> Reader<'p> {
         Ok(text)
     }
 
-    /// Rejects a segment such as `users:batch`, in which `:batch` may be meant as text.
-    /// The whole segment was read.
+    /// Rejects a segment such as `users:batch`, because `:batch` may be meant
+    /// as text. Called after the whole segment is parsed.
     fn check_last_param(&self, parts: &[SegmentPart]) -> Result<(), PatternError> {
         let [.., SegmentPart::Literal(text), SegmentPart::Param(param)] = parts else {
             return Ok(());
@@ -202,8 +202,8 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// Returns the length of the text in parentheses with which `text` begins, both
-/// included. Escapes and character classes are stepped over.
+/// Returns the length of the parenthesized group at the start of `text`,
+/// including both parentheses. Skips escapes and character classes.
 fn balanced(text: &str) -> Option<usize> {
     let mut parentheses = 0_usize;
     let mut classes = 0_usize;
@@ -229,8 +229,8 @@ fn balanced(text: &str) -> Option<usize> {
     None
 }
 
-/// Returns the reason why no request's path has this character; `None` for an
-/// allowed one.
+/// Returns the reason why a request path cannot contain this character, or
+/// `None` if it can.
 fn why_not(character: char) -> Option<&'static str> {
     match character {
         '{' | '}' => Some("parameters are written `:id`"),
@@ -245,8 +245,8 @@ fn why_not(character: char) -> Option<&'static str> {
     }
 }
 
-/// Finds a percent-encoded control character, `%00` to `%1F` and `%7F`. Returns
-/// the offset of its `%`.
+/// Finds a percent-encoded control character, `%00` to `%1F` and `%7F`, and
+/// returns the offset of its `%`.
 ///
 /// A decoded control character could end a header line, a name or a text
 /// elsewhere.
@@ -259,11 +259,12 @@ pub fn find_control_escape(path: &str) -> Option<usize> {
     })
 }
 
-/// The longest pattern, far above any route. It bounds the depth of the
-/// matcher's tree.
+/// The longest pattern in bytes, far above any real route. It bounds the depth
+/// of the matcher's tree.
 const MAX_BYTES: usize = 4_096;
 
-/// The most optional parameters. Each doubles the number of variants.
+/// The largest number of optional parameters. Each doubles the number of
+/// variants.
 const MAX_OPTIONAL: usize = 8;
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
-//! The notation, form by form, as data.
+//! Tests of each form of the notation.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::Pattern;
 
-/// `expected` has a word per segment: text in quotes, parameters by notation.
+/// `expected` contains one word per segment: quoted text, or parameters in the
+/// notation.
 #[track_caller]
 fn check(path: &str, expected: &str) {
     let show = |segment: &Segment| match segment {
