@@ -19,11 +19,11 @@ use crate::cookies::Jar;
 use crate::transport::{Live, Transport};
 use crate::{TestError, TestRequest, TestWebSocketRequest};
 
-/// A client for tests: in process, or over a port with the same calls.
+/// A client for tests, which calls an application in process or over a port.
 ///
-/// See the [crate's documentation](crate) for an example. Settings of `with_…`
-/// hold for each request. Clones use the same application and share the
-/// cookies.
+/// See the [crate documentation](crate) for an example. The settings of
+/// `with_…` apply to every request. Clones use the same application and share
+/// the cookies.
 #[derive(Clone, Debug)]
 pub struct TestClient {
     pub(crate) transport: Arc<Transport>,
@@ -35,7 +35,7 @@ pub struct TestClient {
     pub(crate) contract: Option<Contract>,
 }
 
-/// Writes a function for each method, which begins a request.
+/// Generates a function for each method, which starts a request.
 macro_rules! methods {
     ($($(#[$doc:meta])* $name:ident: $method:ident;)*) => {
         $($(#[$doc])*
@@ -47,28 +47,29 @@ macro_rules! methods {
 }
 
 impl TestClient {
-    /// Makes a client in process, of a router or an app. The first request
+    /// Creates an in-process client for a router or an app. The first request
     /// [starts](stockade_routing::App::start) the application.
     ///
     /// # Panics
-    /// When the router has mistakes: the message has all of them, each with its
-    /// file and line. [`try_new`](Self::try_new) returns them.
+    /// Panics if the router has configuration errors; the message lists all of
+    /// them with file and line. [`try_new`](Self::try_new) returns them
+    /// instead.
     #[track_caller]
     #[must_use]
     pub fn new(router: impl IntoApp) -> Self {
         or_fail(Self::try_new(router))
     }
 
-    /// Makes a client in process, of a router or an app.
+    /// Creates an in-process client for a router or an app.
     ///
     /// # Errors
-    /// Fails with all mistakes of the router.
+    /// Fails with all configuration errors of the router.
     pub fn try_new(router: impl IntoApp) -> Result<Self, ConfigError> {
         Ok(Self::over(Transport::InProcess(router.into_app()?)))
     }
 
-    /// Makes a client in process, of a router whose rate limit goes by this
-    /// clock.
+    /// Creates an in-process client for a router with this clock for its rate
+    /// limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -91,18 +92,20 @@ impl TestClient {
     /// ```
     ///
     /// # Panics
-    /// When the router has mistakes, as [`new`](Self::new).
+    /// Panics if the router has configuration errors, as [`new`](Self::new)
+    /// does.
     #[track_caller]
     #[must_use]
     pub fn with_clock(router: Router, clock: &TestClock) -> Self {
         Self::new(router.map_options(|options| options.clock(clock.for_router())))
     }
 
-    /// Makes a client of a server that runs: `http://host:port`, with a path if
-    /// all targets have it in common. It speaks HTTP/1.1, and no TLS.
+    /// Creates a client for a running server at `http://host:port`, optionally
+    /// with a path that prefixes all targets. It uses HTTP/1.1 and does not
+    /// support TLS.
     ///
     /// # Panics
-    /// When the address is malformed.
+    /// Panics if the address is malformed.
     #[track_caller]
     #[must_use]
     pub fn live(address: &str) -> Self {
@@ -121,10 +124,10 @@ impl TestClient {
         }
     }
 
-    /// Sends this header with each request that does not have it itself.
+    /// Sends this header with each request that does not set it.
     ///
     /// # Panics
-    /// When the name or the value cannot be those of a header.
+    /// Panics if the name or the value is not valid in a header.
     #[track_caller]
     #[must_use]
     pub fn with_header(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
@@ -133,11 +136,11 @@ impl TestClient {
         self
     }
 
-    /// Sends `Authorization: Bearer …` with each request that does not have an
-    /// `Authorization` itself.
+    /// Sends `Authorization: Bearer …` with each request that does not set
+    /// `Authorization`.
     ///
     /// # Panics
-    /// When the token cannot be part of a header.
+    /// Panics if the token is not a valid header value.
     #[track_caller]
     #[must_use]
     pub fn with_bearer(mut self, token: impl AsRef<str>) -> Self {
@@ -145,22 +148,22 @@ impl TestClient {
         self
     }
 
-    /// Keeps the cookies of responses, and sends them as RFC 6265 says. The jar
-    /// begins empty. Clones that are made later share it.
+    /// Stores the cookies of responses, and sends them as RFC 6265 specifies.
+    /// The jar is initially empty. Later clones share it.
     ///
-    /// A `Secure` cookie is sent in process and to this machine.
+    /// `Secure` cookies are sent in process and to the local machine.
     #[must_use]
     pub fn with_cookies(mut self) -> Self {
         self.jar = Some(Jar::default());
         self
     }
 
-    /// Sets the address from which requests come, such as `203.0.113.7`, with
-    /// or without a port. Default: [`DEFAULT_PEER`].
+    /// Sets the client address of requests, such as `203.0.113.7`, with or
+    /// without a port. Default: [`DEFAULT_PEER`].
     ///
     /// # Panics
-    /// When the address is malformed, and with [`live`](Self::live), where the
-    /// address is the real one.
+    /// Panics if the address is malformed, and with [`live`](Self::live), which
+    /// uses the real address.
     #[track_caller]
     #[must_use]
     pub fn with_peer(mut self, address: impl Display) -> Self {
@@ -168,21 +171,20 @@ impl TestClient {
         self
     }
 
-    /// Sets the time to wait for a whole response, for a piece of a stream or
-    /// for a message of a WebSocket; `None` for any time. Default:
-    /// [`DEFAULT_TIMEOUT`].
+    /// Sets the timeout for a whole response, for a chunk of a stream and for a
+    /// WebSocket message; `None` disables it. Default: [`DEFAULT_TIMEOUT`].
     #[must_use]
     pub fn with_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.timeout = timeout.into();
         self
     }
 
-    /// Calls the application with these options, which override those of the
-    /// router, and those of an earlier call of this function, as a host does; see
+    /// Calls the application with these options, as a host framework does. They
+    /// override the options of the router and of earlier calls; see
     /// [`App::with_options`](stockade_routing::App::with_options).
     ///
     /// # Panics
-    /// When there is a mistake in the options, and with [`live`](Self::live),
+    /// Panics if the options are invalid, and with [`live`](Self::live),
     /// because a server has its own options.
     #[track_caller]
     #[must_use]
@@ -198,19 +200,20 @@ impl TestClient {
         self
     }
 
-    /// Holds each answer against the map of the routes: its status, headers,
-    /// media type and body are among those that the map lists for the route. The
-    /// rules are those of a [`Contract`].
+    /// Checks each response against the route map: it must list the status,
+    /// headers, media type and body for the route. For the rules, see
+    /// [`Contract`].
     ///
-    /// An answer that breaks it fails the test, with the route, the exchange and
-    /// the answers that the map lists; of the `try_…` functions it is the error.
+    /// A response that violates the contract fails the test with the route, the
+    /// exchange and the listed responses. The `try_…` functions return it as an
+    /// error.
     ///
     /// ```
     /// use stockade::prelude::*;
     /// use stockade::testing::TestClient;
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-    /// // Nothing says that some users are gone.
+    /// // The status 410 is not documented.
     /// async fn show(Path(id): Path<u64>) -> Response {
     ///     let mut response = Response::new(id.to_string().into());
     ///     if id > 9 {
@@ -228,8 +231,8 @@ impl TestClient {
     /// ```
     ///
     /// # Panics
-    /// When the map has mistakes, and with [`live`](Self::live), where there is no
-    /// map.
+    /// Panics if the map has errors, and with [`live`](Self::live), which has
+    /// no map.
     #[cfg(feature = "contract")]
     #[cfg_attr(docsrs, doc(cfg(feature = "contract")))]
     #[track_caller]
@@ -244,49 +247,49 @@ impl TestClient {
         self
     }
 
-    /// Returns the value of a cookie that is kept and has not expired.
+    /// Returns the value of a stored cookie that has not expired.
     #[must_use]
     pub fn cookie(&self, name: &str) -> Option<String> {
         self.jar.as_ref()?.value(name)
     }
 
     methods! {
-        /// Begins a GET request, which `.await` sends.
+        /// Starts a GET request, which `.await` sends.
         get: GET;
 
-        /// Begins a POST request.
+        /// Starts a POST request.
         post: POST;
 
-        /// Begins a PUT request.
+        /// Starts a PUT request.
         put: PUT;
 
-        /// Begins a PATCH request.
+        /// Starts a PATCH request.
         patch: PATCH;
 
-        /// Begins a DELETE request.
+        /// Starts a DELETE request.
         delete: DELETE;
 
-        /// Begins an OPTIONS request.
+        /// Starts an OPTIONS request.
         options: OPTIONS;
 
-        /// Begins a HEAD request.
+        /// Starts a HEAD request.
         head: HEAD;
     }
 
-    /// Begins a request of any method. The target is a path, with or without a
-    /// query, and is sent as it is.
+    /// Starts a request with any method. The target is a path with an optional
+    /// query, and is sent unchanged.
     #[track_caller]
     pub fn request(&self, method: Method, target: impl AsRef<str>) -> TestRequest {
         TestRequest::new(self.clone(), method, target.as_ref(), Location::caller())
     }
 
-    /// Begins the handshake of a WebSocket.
+    /// Starts a WebSocket handshake.
     #[track_caller]
     pub fn websocket(&self, target: impl AsRef<str>) -> TestWebSocketRequest {
         TestWebSocketRequest::new(self.request(Method::GET, target))
     }
 
-    /// Reads the address of a peer.
+    /// Parses a client address.
     #[track_caller]
     pub(crate) fn peer_of(&self, address: &str) -> SocketAddr {
         if matches!(*self.transport, Transport::Live(_)) {
@@ -299,7 +302,7 @@ impl TestClient {
         }
     }
 
-    /// Waits for a future, with the time-out of the client.
+    /// Waits for a future, up to the timeout of the client.
     pub(crate) async fn in_time<T>(
         &self,
         what: &str,
@@ -311,7 +314,7 @@ impl TestClient {
         })
     }
 
-    /// Adds the headers of each request, and the cookies.
+    /// Adds the default headers and the cookies.
     pub(crate) fn complete(&self, target: &str, headers: &mut HeaderMap, own: &[(String, String)]) {
         for name in self
             .headers
@@ -326,7 +329,7 @@ impl TestClient {
         }
         let url = self.transport.url(target);
         let kept = self.jar.as_ref().zip(url).map(|(jar, url)| jar.cookies_for(&url));
-        // A client without a jar keeps no cookies.
+        // A client without a jar stores no cookies.
         let mut cookies = kept.unwrap_or_default();
         cookies.retain(|(name, _)| own.iter().all(|(own, _)| own != name));
         cookies.extend_from_slice(own);
@@ -340,7 +343,7 @@ impl TestClient {
         }
     }
 
-    /// Keeps the cookies that a response sets.
+    /// Stores the cookies that a response sets.
     pub(crate) fn keep_cookies(&self, target: &str, headers: &HeaderMap) {
         if let Some((jar, url)) = self.jar.as_ref().zip(self.transport.url(target)) {
             jar.keep(&url, headers);
@@ -348,9 +351,8 @@ impl TestClient {
     }
 }
 
-/// The address from which the requests of a client in process come:
-/// `127.0.0.1:50000`.
+/// The default client address of in-process requests: `127.0.0.1:50000`.
 pub const DEFAULT_PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 50_000);
 
-/// The default time-out of a client: 30 seconds.
+/// The default timeout of a client: 30 seconds.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);

@@ -1,6 +1,6 @@
-//! [`Jar`]: the cookies that a client keeps.
+//! [`Jar`]: the cookies of a client.
 //!
-//! `cookie_store` has the rules of RFC 6265.
+//! `cookie_store` implements RFC 6265.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,15 +10,14 @@ use http::{HeaderMap, header};
 use stockade_errors::locks::lock;
 use url::Url;
 
-/// Cookies that are kept from response to request. Clones share them.
+/// A cookie jar. Clones share the cookies.
 #[derive(Clone, Default)]
 pub(crate) struct Jar {
     store: Arc<Mutex<CookieStore>>,
 }
 
 impl Jar {
-    /// Keeps the cookies that a response sets, and removes those that it
-    /// clears.
+    /// Stores the cookies that a response sets, and removes those it clears.
     pub(crate) fn keep(&self, url: &Url, headers: &HeaderMap) {
         let lines = headers.get_all(header::SET_COOKIE).iter();
         let cookies = lines.filter_map(|line| RawCookie::parse(line.to_str().ok()?).ok());
@@ -26,13 +25,13 @@ impl Jar {
         self.store().store_response_cookies(cookies, url);
     }
 
-    /// Returns the cookies for a request, as names and values.
+    /// Returns the names and values of the cookies for a request.
     pub(crate) fn cookies_for(&self, url: &Url) -> Vec<(String, String)> {
         let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         self.store().get_request_values(url).map(owned).collect()
     }
 
-    /// Returns the value of a cookie of any host and path.
+    /// Returns the value of a cookie for any host and path.
     pub(crate) fn value(&self, name: &str) -> Option<String> {
         let store = self.store();
         let mut cookies = store.iter_unexpired();

@@ -5,10 +5,10 @@ use std::fmt;
 
 use stockade_errors::BoxError;
 
-/// The failure of an exchange: no server listens, the body broke off, or the
-/// time is up.
+/// The failure of an exchange: no server is listening, the body ended early, or
+/// the timeout expired.
 ///
-/// A response with an error status is a response and no error.
+/// A response with an error status is not a failure.
 pub struct TestError {
     message: String,
     source: Option<BoxError>,

@@ -10,22 +10,22 @@ use stockade_hardening::fail::fail;
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct TestEvent {
-    /// The name; `message` for an event without one, as in browsers.
+    /// The name, or `message` if the event has none, as in browsers.
     pub name: String,
-    /// The data; lines are joined by a line feed.
+    /// The data, with lines joined by a line feed.
     pub data: String,
-    /// The id that this event carries; `None` for one without, although a
-    /// browser would keep the last one.
+    /// The id of this event; `None` without one, although a browser would
+    /// remember the previous id.
     pub id: Option<String>,
-    /// The time after which the client reconnects, in milliseconds.
+    /// The reconnection time for the client, in milliseconds.
     pub retry_ms: Option<u64>,
 }
 
 impl TestEvent {
-    /// Returns the data, read as JSON.
+    /// Deserializes the data from JSON.
     ///
     /// # Panics
-    /// When the data is no such JSON.
+    /// Panics if the data is not JSON of this type.
     #[track_caller]
     #[must_use]
     pub fn json<T: DeserializeOwned>(&self) -> T {
@@ -34,14 +34,14 @@ impl TestEvent {
     }
 }
 
-/// A parser that makes events of the pieces of a stream.
+/// An incremental parser of server-sent events.
 #[derive(Debug, Default)]
 pub(crate) struct EventReader {
     unread: Vec<u8>,
-    /// True if the first line is read.
+    /// True after the first line.
     begun: bool,
-    /// True if a carriage return has just ended a line. A line feed that
-    /// follows belongs to it.
+    /// True if a carriage return has just ended a line. A following line feed
+    /// belongs to it.
     after_return: bool,
     name: String,
     data: Option<String>,
@@ -105,7 +105,7 @@ impl EventReader {
         }
     }
 
-    /// Returns the event that an empty line ends; `None` without data.
+    /// Returns the event at an empty line; `None` without data.
     fn dispatch(&mut self) -> Option<TestEvent> {
         let name = std::mem::take(&mut self.name);
         let (id, retry_ms) = (self.id.take(), self.retry_ms.take());

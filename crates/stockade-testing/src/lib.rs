@@ -1,5 +1,5 @@
-//! A test client, in process and without a port, or with the same calls over
-//! one.
+//! A test client that calls an application in process, without a port, or over
+//! a port with the same API.
 //!
 //! ```
 //! # use std::time::Duration;
@@ -25,37 +25,37 @@
 //! # });
 //! ```
 //!
-//! A failed assertion prints the whole exchange, request and response, with
-//! credentials left out, and the line of the test.
+//! A failed assertion prints the complete request and response, with
+//! credentials redacted, and the line of the test.
 //!
-//! # What runs
+//! # In-process requests
 //!
-//! In process a request passes all of [`App::handle`]: the rate limit, CORS,
-//! security headers, middleware. Its peer is [`DEFAULT_PEER`], unless the
-//! request or the client sets another. Redirects are not followed. The parts of
-//! a server are missing: limits of the head, timeouts of slow clients, the
-//! header `Date`. [`TestClient::live`] connects to a running server.
+//! An in-process request runs through all of [`App::handle`]: the rate limit,
+//! CORS, security headers and middleware. Its client address is
+//! [`DEFAULT_PEER`] unless the request or the client sets another. Redirects
+//! are not followed. Server features are missing: limits of the request head,
+//! timeouts of slow clients, and the header `Date`. [`TestClient::live`]
+//! connects to a running server.
 //!
-//! The client needs a tokio runtime with time, such as that of
-//! `#[tokio::test]`.
+//! The client needs a tokio runtime with timers, such as `#[tokio::test]`.
 //!
-//! The client reads a whole response before the test sees it.
-//! [`TestRequest::stream`] opens one without an end, such as server-sent
-//! events. A response that takes more than 30 seconds
-//! ([`TestClient::with_timeout`]) or has more than 64 MiB is a failure.
+//! The client reads a whole response before it returns. [`TestRequest::stream`]
+//! opens an endless response, such as server-sent events. A response fails if
+//! it takes more than 30 seconds ([`TestClient::with_timeout`]) or has more
+//! than 64 MiB.
 //!
 //! # Hardening
 //!
-//! [`assert_hardened`] attacks an application by requests that are made of what
-//! it knows about its routes, and fails if one of them gets through.
-//! [`Hardening`] has the options and the report.
+//! [`assert_hardened`] attacks an application with requests generated from its
+//! routes, and fails if an attack succeeds. For options and the report, see
+//! [`Hardening`].
 //!
 //! # Contracts
 //!
-//! [`App::route_map`] lists the answers of each route, and documents say the
-//! same to clients. With the feature `contract`, a client holds each answer of a
-//! test against the map: [`TestClient::with_contract`]. So the tests that an
-//! application has anyway prove that its documents are true.
+//! [`App::route_map`] lists the responses of each route, which documents
+//! describe to clients. With the feature `contract`,
+//! [`TestClient::with_contract`] checks each response in a test against the
+//! map. Your existing tests then prove that your documents are correct.
 //!
 //! ```
 //! use stockade::prelude::*;
@@ -79,22 +79,22 @@
 //! # });
 //! ```
 //!
-//! Where an answer breaks the contract, either the handler or its description is
-//! wrong. A handler that makes a bare `Response` says more by `RouteDocs::response`, a
-//! reply of your own by `Reply::describe`, middleware by `Middleware::describing`.
+//! If a response violates the contract, either the handler or its description
+//! is wrong. Add missing descriptions with `RouteDocs::response` for a handler
+//! that returns a bare `Response`, with `Reply::describe` for your own reply
+//! type, and with `Middleware::describing` for middleware.
 //!
 //! [`App::handle`]: stockade_routing::App::handle
 //! [`App::route_map`]: stockade_routing::App::route_map
 
-// Where things are:
+// Modules:
 // - `client`, `request`: `TestClient`, `TestRequest`, `TestError`.
-// - `response`, `stream`: `TestResponse`, `TestStream`; `event`:
-//   `TestEvent`.
+// - `response`, `stream`: `TestResponse`, `TestStream`; `event`: `TestEvent`.
 // - `web_socket`: `TestWebSocket`.
 // - `cookies`: the jar.
 // - `transport`: in process, or over a port.
 //
-// The checks of an application are in stockade-hardening, with the messages of
+// stockade-hardening contains the checks of an application and the messages of
 // failed assertions.
 
 mod client;

@@ -20,10 +20,10 @@ use stockade_hardening::header::{bearer_value, header_of};
 use crate::transport::Connection;
 use crate::{MultipartForm, TestClient, TestError, TestResponse, TestStream};
 
-/// A builder of a request, which `.await` sends.
+/// A request builder; `.await` sends the request.
 ///
-/// Each method panics at the line of its caller when its argument cannot be
-/// part of a request.
+/// Each method panics at the line of its caller if its argument is not valid in
+/// a request.
 #[must_use = "a request is sent by `.await`"]
 pub struct TestRequest {
     client: TestClient,
@@ -55,12 +55,12 @@ impl TestRequest {
         }
     }
 
-    /// Adds a header, instead of one of this name of the client. A
-    /// `Content-Type` replaces that of [`json`](Self::json),
-    /// [`form`](Self::form) and the like.
+    /// Adds a header. It replaces the client's header with this name. A
+    /// `Content-Type` also replaces the one from [`json`](Self::json),
+    /// [`form`](Self::form) and similar methods.
     ///
     /// # Panics
-    /// When the name or the value cannot be those of a header.
+    /// Panics if the name or the value is not valid in a header.
     #[track_caller]
     pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
         let (name, value) = header_of(name.as_ref(), value.as_ref());
@@ -75,17 +75,18 @@ impl TestRequest {
     /// Sets `Authorization: Bearer …`.
     ///
     /// # Panics
-    /// When the token cannot be part of a header.
+    /// Panics if the token is not a valid header value.
     #[track_caller]
     pub fn bearer(mut self, token: impl AsRef<str>) -> Self {
         self.headers.insert(header::AUTHORIZATION, bearer_value(token.as_ref()));
         self
     }
 
-    /// Sends a cookie, instead of one of this name in the client's jar.
+    /// Sends a cookie, which replaces a cookie with this name in the client's
+    /// jar.
     ///
     /// # Panics
-    /// When it cannot be part of a header.
+    /// Panics if the cookie is not valid in a header.
     #[track_caller]
     pub fn cookie(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
         let (name, value) = (name.as_ref(), value.as_ref());
@@ -94,11 +95,11 @@ impl TestRequest {
         self
     }
 
-    /// Adds pairs to the query: a struct, a map, or a list of pairs; a list as
-    /// a value becomes a repeated key.
+    /// Adds pairs to the query, from a struct, a map, or a list of pairs. A
+    /// list value becomes a repeated key.
     ///
     /// # Panics
-    /// When it cannot be written as pairs.
+    /// Panics if the value cannot be serialized as pairs.
     #[track_caller]
     pub fn query(mut self, pairs: impl Serialize) -> Self {
         let pairs = form_of(&pairs);
@@ -112,7 +113,7 @@ impl TestRequest {
     /// Sends a value as JSON.
     ///
     /// # Panics
-    /// When it cannot be written as JSON.
+    /// Panics if the value cannot be serialized as JSON.
     #[track_caller]
     pub fn json(self, value: impl Serialize) -> Self {
         match serde_json::to_vec(&value) {
@@ -121,17 +122,17 @@ impl TestRequest {
         }
     }
 
-    /// Sends a form: a struct, a map, or a list of pairs.
+    /// Sends a form from a struct, a map, or a list of pairs.
     ///
     /// # Panics
-    /// When it cannot be written as pairs.
+    /// Panics if the value cannot be serialized as pairs.
     #[track_caller]
     pub fn form(self, pairs: impl Serialize) -> Self {
         let pairs = form_of(&pairs);
         self.typed("application/x-www-form-urlencoded").body(pairs)
     }
 
-    /// Sends a form with files.
+    /// Sends a multipart form.
     pub fn multipart(mut self, form: MultipartForm) -> Self {
         let (content_type, body) = form.encode();
         if let Ok(value) = HeaderValue::try_from(content_type) {
@@ -140,13 +141,13 @@ impl TestRequest {
         self.body(body)
     }
 
-    /// Sends these bytes. Use [`header`](Self::header) for a `Content-Type`.
+    /// Sends these bytes. Set the `Content-Type` with [`header`](Self::header).
     pub fn body(mut self, bytes: impl Into<Bytes>) -> Self {
         self.body = bytes.into().into();
         self
     }
 
-    /// Sends the pieces of a stream, without announcing its length.
+    /// Sends the chunks of a stream, without announcing its length.
     pub fn body_stream<S, D, E>(mut self, stream: S) -> Self
     where
         S: Stream<Item = Result<D, E>> + Send + 'static,
@@ -157,12 +158,12 @@ impl TestRequest {
         self
     }
 
-    /// Sets the address from which the request comes, such as `203.0.113.7`,
-    /// with or without a port.
+    /// Sets the client address of the request, such as `203.0.113.7`, with or
+    /// without a port.
     ///
     /// # Panics
-    /// When the address is malformed, and with [`TestClient::live`], where the
-    /// address is the real one.
+    /// Panics if the address is malformed, and with [`TestClient::live`], which
+    /// uses the real address.
     #[track_caller]
     pub fn peer(mut self, address: impl Display) -> Self {
         self.peer = self.client.peer_of(&address.to_string());
@@ -172,7 +173,7 @@ impl TestRequest {
     /// Sends the request and reads the whole response. `.await` does the same.
     ///
     /// # Panics
-    /// When there is no whole response: see [`TestError`].
+    /// Panics if there is no complete response; see [`TestError`].
     pub async fn send(self) -> TestResponse {
         or_fail(self.try_send().await)
     }
@@ -180,17 +181,17 @@ impl TestRequest {
     /// Sends the request and reads the whole response.
     ///
     /// # Errors
-    /// When there is no whole response: no server listens, the body breaks off,
-    /// or the time is up.
+    /// Fails without a complete response: no server is listening, the body ends
+    /// early, or the timeout expires.
     pub async fn try_send(self) -> Result<TestResponse, TestError> {
         self.try_stream().await?.try_into_response().await
     }
 
-    /// Sends the request and returns the response when its head has come. The
-    /// body is read piece by piece, or event by event.
+    /// Sends the request and returns the response as soon as its head arrives.
+    /// Read the body by chunk or by event.
     ///
     /// # Panics
-    /// When there is no response: see [`TestError`].
+    /// Panics if there is no response; see [`TestError`].
     pub async fn stream(self) -> TestStream {
         or_fail(self.try_stream().await.and_then(TestStream::checked))
     }
@@ -200,8 +201,8 @@ impl TestRequest {
         Ok(stream)
     }
 
-    /// Sends the request and waits for the head of the response. Returns a
-    /// connection that was given away, too.
+    /// Sends the request and waits for the response head. Also returns the
+    /// connection if it was upgraded.
     pub(crate) async fn sent(self) -> Result<(TestStream, Option<Connection>), TestError> {
         let request = self.completed();
         let (client, asked) = (request.client.clone(), request.asked());
@@ -216,8 +217,8 @@ impl TestRequest {
         self
     }
 
-    /// Sends the completed request. Returns the head, the source of the body,
-    /// and a connection that was given away.
+    /// Sends the completed request. Returns the head, the body source, and the
+    /// connection if it was upgraded.
     async fn exchange(self) -> Result<(TestStream, Option<Connection>), TestError> {
         let asked = self.asked();
         let Self { client, method, target, headers, body, peer, .. } = self;

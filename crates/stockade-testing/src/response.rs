@@ -1,4 +1,4 @@
-//! [`TestResponse`]: a whole response.
+//! [`TestResponse`]: a complete response.
 
 use std::fmt;
 
@@ -11,17 +11,17 @@ use stockade_hardening::difference::{Extent, differences};
 use stockade_hardening::exchange::Exchange;
 use stockade_hardening::fail::fail;
 
-/// A whole response.
+/// A complete response.
 ///
-/// Getters return its parts. Assertions return the response again, so that they
-/// can be chained. A failed one prints the whole exchange, with credentials
-/// left out.
+/// Getters return its parts. Assertions return the response, so you can chain
+/// them. A failed assertion prints the whole exchange, with credentials
+/// redacted.
 #[derive(Clone)]
 pub struct TestResponse {
     pub(crate) exchange: Exchange,
 }
 
-/// A status: `200`, or a [`StatusCode`].
+/// A status, such as `200` or a [`StatusCode`].
 pub trait IntoStatus {
     /// Returns the code, such as 404.
     fn into_status(self) -> u16;
@@ -52,8 +52,8 @@ impl TestResponse {
         &self.exchange.headers
     }
 
-    /// Returns the value of a header; several lines are joined by a comma and a
-    /// space. `None` when it is not there.
+    /// Returns the value of a header, or `None` if it is missing. Repeated
+    /// headers are joined with a comma and a space.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<String> {
         self.exchange.header(name)
@@ -76,7 +76,7 @@ impl TestResponse {
     /// Returns the body as text.
     ///
     /// # Panics
-    /// When it is not UTF-8.
+    /// Panics if the body is not UTF-8.
     #[track_caller]
     #[must_use]
     pub fn text(&self) -> &str {
@@ -86,10 +86,10 @@ impl TestResponse {
         }
     }
 
-    /// Returns the body, read as JSON.
+    /// Deserializes the body from JSON.
     ///
     /// # Panics
-    /// When it is no such JSON.
+    /// Panics if the body is not JSON of this type.
     #[track_caller]
     #[must_use]
     pub fn json<T: DeserializeOwned>(&self) -> T {
@@ -102,30 +102,30 @@ impl TestResponse {
         }
     }
 
-    /// Asserts the status: `200`, or `StatusCode::OK`.
+    /// Asserts the status, such as `200` or `StatusCode::OK`.
     ///
     /// # Panics
-    /// When it is another one.
+    /// Panics if the status differs.
     #[track_caller]
     pub fn assert_status(&self, expected: impl IntoStatus) -> &Self {
         self.exchange.assert_status(expected.into_status());
         self
     }
 
-    /// Asserts the value of a header, as [`header`](Self::header) gives it.
+    /// Asserts the value of a header, as [`header`](Self::header) returns it.
     ///
     /// # Panics
-    /// When it is another one, or not there.
+    /// Panics if the header is missing or the value differs.
     #[track_caller]
     pub fn assert_header(&self, name: &str, expected: &str) -> &Self {
         self.exchange.assert_header(name, expected);
         self
     }
 
-    /// Asserts that a header is not there.
+    /// Asserts that a header is missing.
     ///
     /// # Panics
-    /// When it is.
+    /// Panics if the header exists.
     #[track_caller]
     pub fn assert_no_header(&self, name: &str) -> &Self {
         if self.headers().contains_key(name) {
@@ -134,30 +134,29 @@ impl TestResponse {
         self
     }
 
-    /// Asserts that the body is JSON of this value, with its members in any
-    /// order.
+    /// Asserts that the body is this JSON value, with members in any order.
     ///
     /// # Panics
-    /// When it is not; the message lists the differences.
+    /// Panics if the body differs; the message lists the differences.
     #[track_caller]
     pub fn assert_json(&self, expected: impl Serialize) -> &Self {
         self.assert_json_as(&expected, Extent::Whole)
     }
 
-    /// Asserts that the body is JSON that has these members; objects may have
-    /// others, at every depth. Arrays have the same length.
+    /// Asserts that the body is JSON with these members; objects may have
+    /// others at every depth. Arrays must have the same length.
     ///
     /// # Panics
-    /// When it is not; the message lists the differences.
+    /// Panics if the body differs; the message lists the differences.
     #[track_caller]
     pub fn assert_json_contains(&self, expected: impl Serialize) -> &Self {
         self.assert_json_as(&expected, Extent::Part)
     }
 
-    /// Asserts that the body is this text, byte for byte.
+    /// Asserts that the body is exactly this text.
     ///
     /// # Panics
-    /// When it is not.
+    /// Panics if the body differs.
     #[track_caller]
     pub fn assert_text(&self, expected: &str) -> &Self {
         if self.text() != expected {
@@ -169,7 +168,7 @@ impl TestResponse {
     /// Asserts that the body contains this text.
     ///
     /// # Panics
-    /// When it does not.
+    /// Panics if the body does not contain the text.
     #[track_caller]
     pub fn assert_text_contains(&self, expected: &str) -> &Self {
         if !self.text().contains(expected) {
@@ -178,10 +177,10 @@ impl TestResponse {
         self
     }
 
-    /// Asserts that there is no body.
+    /// Asserts that the body is empty.
     ///
     /// # Panics
-    /// When there is one.
+    /// Panics if the body is not empty.
     #[track_caller]
     pub fn assert_empty(&self) -> &Self {
         if !self.bytes().is_empty() {
@@ -190,14 +189,14 @@ impl TestResponse {
         self
     }
 
-    /// Asserts that it is an error with this message: the status is 4xx or 5xx,
-    /// and the body is `{"error": message, …}`, or problem details with this
-    /// message as their `detail` or `title`.
+    /// Asserts an error with this message. The status must be 4xx or 5xx. The
+    /// body must be `{"error": message, …}`, or problem details with this
+    /// message as `detail` or `title`.
     ///
     /// Spec: Errors › Response rules.
     ///
     /// # Panics
-    /// When it is not.
+    /// Panics if the response is not this error.
     #[track_caller]
     pub fn assert_error(&self, message: &str) -> &Self {
         if !(self.status().is_client_error() || self.status().is_server_error()) {
@@ -211,15 +210,15 @@ impl TestResponse {
         self
     }
 
-    /// Asserts that validation refused this field by this rule, such as
-    /// `("email", "required")`; other fields may have been refused too.
+    /// Asserts that validation rejected this field with this rule, such as
+    /// `("email", "required")`. Other fields may have failed too.
     ///
-    /// The status is 400, or what `validation_status` of the application says.
+    /// The status must be 400, or the `validation_status` of the application.
     ///
     /// Spec: Errors › Statuses produced by the framework, 400.
     ///
     /// # Panics
-    /// When it did not.
+    /// Panics if validation did not reject the field with this rule.
     #[track_caller]
     pub fn assert_field_error(&self, field: &str, rule: &str) -> &Self {
         let body: Option<Value> = serde_json::from_slice(self.bytes()).ok();

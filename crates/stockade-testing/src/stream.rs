@@ -1,4 +1,4 @@
-//! [`TestStream`]: a response that is read piece by piece.
+//! [`TestStream`]: a streamed response.
 
 use std::fmt;
 
@@ -12,10 +12,9 @@ use stockade_hardening::fail::or_fail;
 use crate::event::EventReader;
 use crate::{IntoStatus, TestClient, TestError, TestEvent, TestResponse};
 
-/// A response whose body is read piece by piece, or event by event.
+/// A response with a body that is read by chunk or by event.
 ///
-/// Dropping it before its end disconnects the client, and ends the handler's
-/// stream.
+/// Dropping it early disconnects the client and cancels the handler's stream.
 pub struct TestStream {
     client: TestClient,
     pub(crate) exchange: Exchange,
@@ -41,42 +40,41 @@ impl TestStream {
         &self.exchange.headers
     }
 
-    /// Asserts the status: `200`, or `StatusCode::OK`.
+    /// Asserts the status, such as `200` or `StatusCode::OK`.
     ///
     /// # Panics
-    /// When it is another one.
+    /// Panics if the status differs.
     #[track_caller]
     pub fn assert_status(&self, expected: impl IntoStatus) -> &Self {
         self.exchange.assert_status(expected.into_status());
         self
     }
 
-    /// Asserts the value of a header; several lines are joined by a comma and a
-    /// space.
+    /// Asserts the value of a header. Repeated headers are joined with a comma
+    /// and a space.
     ///
     /// # Panics
-    /// When it is another one, or not there.
+    /// Panics if the header is missing or the value differs.
     #[track_caller]
     pub fn assert_header(&self, name: &str, expected: &str) -> &Self {
         self.exchange.assert_header(name, expected);
         self
     }
 
-    /// Returns the next piece of the body; `None` at its end.
+    /// Returns the next chunk of the body; `None` at its end.
     ///
-    /// Over a port the pieces are those of the transport, which may join or
-    /// split the pieces of the handler.
+    /// Over a port, the transport may join or split the chunks of the handler.
     ///
     /// # Panics
-    /// When the body breaks off, or nothing comes in time.
+    /// Panics if the body ends early or the timeout expires.
     pub async fn chunk(&mut self) -> Option<Bytes> {
         or_fail(self.try_chunk().await)
     }
 
-    /// Returns the next piece of the body; `None` at its end.
+    /// Returns the next chunk of the body; `None` at its end.
     ///
     /// # Errors
-    /// When the body breaks off, or nothing comes in time.
+    /// Fails if the body ends early or the timeout expires.
     pub async fn try_chunk(&mut self) -> Result<Option<Bytes>, TestError> {
         let piece = if self.is_broken {
             Ok(Err(TestError::new(BROKEN)))
@@ -88,10 +86,10 @@ impl TestStream {
     }
 
     /// Returns the next server-sent event; `None` at the end of the stream.
-    /// Comments, which keep a connection alive, are passed over.
+    /// Skips comments, which keep a connection alive.
     ///
     /// # Panics
-    /// When the body breaks off, or nothing comes in time.
+    /// Panics if the body ends early or the timeout expires.
     pub async fn next_event(&mut self) -> Option<TestEvent> {
         loop {
             if let Some(event) = self.events.next() {
@@ -105,7 +103,7 @@ impl TestStream {
     /// Reads the rest of the body.
     ///
     /// # Panics
-    /// When the body breaks off, or nothing comes in time.
+    /// Panics if the body ends early or the timeout expires.
     pub async fn into_response(self) -> TestResponse {
         or_fail(self.try_into_response().await)
     }
@@ -117,7 +115,7 @@ impl TestStream {
         let mut bytes = BytesMut::new();
         let whole = collect(&mut self.body, &mut bytes);
         let whole = self.client.in_time("whole response", whole).await;
-        // An error prints the part that has come.
+        // An error prints the received part.
         self.exchange.body = bytes.freeze();
         let whole = whole.and_then(|whole| whole).and_then(|()| self.check_contract(true));
         match whole {
@@ -126,7 +124,7 @@ impl TestStream {
         }
     }
 
-    /// Returns the stream if its head keeps the contract of the client.
+    /// Returns the stream if its head satisfies the contract of the client.
     pub(crate) fn checked(self) -> Result<Self, TestError> {
         match self.check_contract(false) {
             Ok(()) => Ok(self),
@@ -134,8 +132,8 @@ impl TestStream {
         }
     }
 
-    /// Holds the answer against the contract of the client, with its body if all
-    /// of that has come.
+    /// Checks the response against the contract of the client. Includes the
+    /// body if all of it was received.
     #[cfg(feature = "contract")]
     fn check_contract(&self, is_whole: bool) -> Result<(), TestError> {
         let Some(contract) = &self.client.contract else { return Ok(()) };
@@ -150,7 +148,7 @@ impl TestStream {
     }
 }
 
-/// Returns the next piece of data; trailers are no part of a body.
+/// Returns the next chunk of data, without trailers.
 async fn next_piece(body: &mut HttpBody) -> Result<Option<Bytes>, TestError> {
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| TestError::new(BROKEN).caused_by(error))?;
@@ -158,7 +156,7 @@ async fn next_piece(body: &mut HttpBody) -> Result<Option<Bytes>, TestError> {
             return Ok(Some(data));
         }
     }
-    // A stream may panic when it is polled after its end.
+    // A stream may panic if it is polled after its end.
     *body = HttpBody::empty();
     Ok(None)
 }
@@ -170,7 +168,7 @@ async fn collect(body: &mut HttpBody, bytes: &mut BytesMut) -> Result<(), TestEr
             return Err(TestError::new(what));
         }
         bytes.extend_from_slice(&piece);
-        // A handler that never waits must not block the time-out.
+        // A handler that never waits must not block the timeout.
         tokio::task::consume_budget().await;
     }
     Ok(())
@@ -184,5 +182,5 @@ impl fmt::Debug for TestStream {
 
 const BROKEN: &str = "the body broke off";
 
-/// The longest body that is read as a whole.
+/// The maximum size of a body that is read completely.
 const MAX_WHOLE: usize = 64 * 1024 * 1024;

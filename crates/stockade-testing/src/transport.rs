@@ -1,4 +1,4 @@
-//! Transports of a request: in process, or over a port.
+//! Transports of requests: in process, or over a port.
 
 use std::fmt;
 
@@ -14,10 +14,10 @@ use url::Url;
 
 use crate::TestError;
 
-/// A connection that has left HTTP.
+/// An upgraded connection.
 pub(crate) type Connection = Box<dyn Io>;
 
-/// The response, and the connection if it was given away.
+/// The response, and the connection if it was upgraded.
 pub(crate) type TransportResponse = (Response, Option<Connection>);
 
 pub(crate) enum Transport {
@@ -29,12 +29,12 @@ pub(crate) enum Transport {
 pub(crate) struct Live {
     client: Client<HttpConnector, HttpBody>,
     authority: Authority,
-    /// The prefix of each path, without a slash at its end.
+    /// The prefix of each path, without a trailing slash.
     prefix: String,
 }
 
 impl Transport {
-    /// Sends a request whose target is a path.
+    /// Sends a request with a path as its target.
     pub(crate) async fn send(
         &self,
         request: http::Request<HttpBody>,
@@ -50,8 +50,8 @@ impl Transport {
         }
     }
 
-    /// Returns the address that cookies belong to. As a browser, it trusts this
-    /// machine without TLS and sends it `Secure` cookies.
+    /// Returns the URL for cookies. Like a browser, it trusts the local machine
+    /// without TLS and sends it `Secure` cookies.
     pub(crate) fn url(&self, target: &str) -> Option<Url> {
         let base = match self {
             Self::InProcess(_) => "https://localhost".to_owned(),
@@ -66,7 +66,7 @@ impl Transport {
     }
 }
 
-/// Calls the application as the own server would.
+/// Calls the application as the server would.
 async fn in_process(app: &App, request: http::Request<HttpBody>) -> TransportResponse {
     let (mut head, body) = request.into_parts();
     if !head.headers.contains_key(header::HOST) {
@@ -88,7 +88,8 @@ async fn in_process(app: &App, request: http::Request<HttpBody>) -> TransportRes
 }
 
 impl Live {
-    /// Reads `http://host:port`, with a path if all targets have it in common.
+    /// Parses `http://host:port`, optionally with a path that prefixes all
+    /// targets.
     pub(crate) fn new(address: &str) -> Result<Self, TestError> {
         let fault = |what: &str| {
             let example = "such as \"http://127.0.0.1:3000\"";
@@ -145,5 +146,5 @@ impl fmt::Debug for Transport {
     }
 }
 
-/// The bytes that a WebSocket in process may be ahead of its other end.
+/// The buffer size of an in-process WebSocket in each direction.
 const PIPE_BYTES: usize = 65_536;

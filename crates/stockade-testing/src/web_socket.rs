@@ -1,4 +1,4 @@
-//! [`TestWebSocket`]: the client's end of a WebSocket.
+//! [`TestWebSocket`]: a WebSocket client.
 //!
 //! Source: RFC 6455.
 
@@ -23,10 +23,10 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role};
 use crate::transport::Connection;
 use crate::{TestClient, TestRequest, TestResponse};
 
-/// A builder of the handshake of a WebSocket.
+/// A builder of a WebSocket handshake.
 ///
-/// The handshake has no `Origin`, like those of programs other than browsers,
-/// unless one is set.
+/// The handshake has no `Origin` unless you set one, like handshakes of clients
+/// other than browsers.
 #[derive(Debug)]
 #[must_use = "a handshake is sent by `connect` or `refused`"]
 pub struct TestWebSocketRequest {
@@ -48,17 +48,17 @@ impl TestWebSocketRequest {
     /// Adds a header.
     ///
     /// # Panics
-    /// When the name or the value cannot be those of a header.
+    /// Panics if the name or the value is not valid in a header.
     #[track_caller]
     pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
         self.request = self.request.header(name, value);
         self
     }
 
-    /// Sets the origin of the page, such as `https://app.example`.
+    /// Sets the `Origin`, such as `https://app.example`.
     ///
     /// # Panics
-    /// When it cannot be the value of a header.
+    /// Panics if the origin is not a valid header value.
     #[track_caller]
     pub fn origin(self, origin: impl AsRef<str>) -> Self {
         self.header("origin", origin)
@@ -67,7 +67,7 @@ impl TestWebSocketRequest {
     /// Offers a subprotocol.
     ///
     /// # Panics
-    /// When it cannot be the value of a header.
+    /// Panics if the subprotocol is not a valid header value.
     #[track_caller]
     pub fn protocol(self, protocol: impl AsRef<str>) -> Self {
         self.header("sec-websocket-protocol", protocol)
@@ -76,7 +76,7 @@ impl TestWebSocketRequest {
     /// Sets `Authorization: Bearer …`.
     ///
     /// # Panics
-    /// When the token cannot be part of a header.
+    /// Panics if the token is not a valid header value.
     #[track_caller]
     pub fn bearer(mut self, token: impl AsRef<str>) -> Self {
         self.request = self.request.bearer(token);
@@ -86,28 +86,27 @@ impl TestWebSocketRequest {
     /// Sends a cookie.
     ///
     /// # Panics
-    /// When it cannot be part of a header.
+    /// Panics if the cookie is not valid in a header.
     #[track_caller]
     pub fn cookie(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
         self.request = self.request.cookie(name, value);
         self
     }
 
-    /// Adds pairs to the query, as [`TestRequest::query`].
+    /// Adds pairs to the query, as [`TestRequest::query`] does.
     ///
     /// # Panics
-    /// When it cannot be written as pairs.
+    /// Panics if the value cannot be serialized as pairs.
     #[track_caller]
     pub fn query(mut self, pairs: impl Serialize) -> Self {
         self.request = self.request.query(pairs);
         self
     }
 
-    /// Sets the address from which the request comes, as [`TestRequest::peer`]
-    /// does.
+    /// Sets the client address, as [`TestRequest::peer`] does.
     ///
     /// # Panics
-    /// When the address is malformed, and with [`TestClient::live`].
+    /// Panics if the address is malformed, and with [`TestClient::live`].
     #[track_caller]
     pub fn peer(mut self, address: impl Display) -> Self {
         self.request = self.request.peer(address);
@@ -117,15 +116,16 @@ impl TestWebSocketRequest {
     /// Connects.
     ///
     /// # Panics
-    /// When the handshake is refused, or when a browser would reject its response,
-    /// for example because of a subprotocol that was not offered. The message has the
-    /// whole answer.
+    /// Panics if the handshake is rejected. Also panics if a browser would
+    /// reject the response, for example because of a subprotocol that was not
+    /// offered. The message contains the whole response.
     pub async fn connect(self) -> TestWebSocket {
         self.connected().await
     }
 
-    /// Behind `dyn`, as all that speaks here, so that tungstenite is compiled with
-    /// this crate and not with each test: see `Server::serve` of stockade-server.
+    /// Boxed as `dyn`, like all I/O here, so that this crate compiles
+    /// tungstenite rather than each test. See `Server::serve` of
+    /// stockade-server.
     fn connected(self) -> BoxFuture<'static, TestWebSocket> {
         Box::pin(async move {
             let client = self.request.client().clone();
@@ -142,10 +142,10 @@ impl TestWebSocketRequest {
         })
     }
 
-    /// Sends a handshake that is refused, and returns the answer.
+    /// Sends a handshake that must be rejected, and returns the response.
     ///
     /// # Panics
-    /// When it is not refused.
+    /// Panics if the handshake is accepted.
     pub async fn refused(self) -> TestResponse {
         let (stream, _) = or_fail(self.request.sent().await);
         let is_open = stream.status() == StatusCode::SWITCHING_PROTOCOLS;
@@ -157,7 +157,7 @@ impl TestWebSocketRequest {
     }
 }
 
-/// A message from a WebSocket.
+/// A message received from a WebSocket.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum TestMessage {
@@ -165,16 +165,16 @@ pub enum TestMessage {
     Text(String),
     /// A binary message.
     Binary(Bytes),
-    /// The other end closes, with code and reason; 1005 stands for no code.
+    /// A close frame with a code and a reason; 1005 means that it has no code.
     ///
-    /// Code 1014 (bad gateway) arrives as 1002, because tungstenite does not accept it.
+    /// Code 1014 (bad gateway) arrives as 1002, because tungstenite does not
+    /// accept it.
     Close(u16, String),
-    /// The connection ended, without a close frame before it.
+    /// The connection ended without a close frame.
     End,
 }
 
-/// The client's end of a WebSocket. It answers pings while it waits for a
-/// message.
+/// A WebSocket client. It answers pings while it waits for a message.
 ///
 /// Dropping it ends the connection without the closing handshake.
 pub struct TestWebSocket {
@@ -184,7 +184,7 @@ pub struct TestWebSocket {
 }
 
 impl TestWebSocket {
-    /// Returns the subprotocol that was agreed on.
+    /// Returns the negotiated subprotocol.
     #[must_use]
     pub fn protocol(&self) -> Option<String> {
         self.exchange.header("sec-websocket-protocol")
@@ -193,15 +193,16 @@ impl TestWebSocket {
     /// Sends a text message.
     ///
     /// # Panics
-    /// When the connection has ended.
+    /// Panics if the connection has ended.
     pub async fn send_text(&mut self, text: impl Into<String>) {
         self.send(Message::text(text.into())).await;
     }
 
-    /// Sends a value as a text message of JSON.
+    /// Sends a value as a JSON text message.
     ///
     /// # Panics
-    /// When it cannot be written as JSON, or the connection has ended.
+    /// Panics if the value cannot be serialized as JSON, or if the connection
+    /// has ended.
     pub async fn send_json(&mut self, value: impl Serialize) {
         let text = or_fail(serde_json::to_string(&value));
         self.send(Message::text(text)).await;
@@ -210,7 +211,7 @@ impl TestWebSocket {
     /// Sends a binary message.
     ///
     /// # Panics
-    /// When the connection has ended.
+    /// Panics if the connection has ended.
     pub async fn send_binary(&mut self, bytes: impl Into<Bytes>) {
         self.send(Message::binary(bytes.into())).await;
     }
@@ -218,7 +219,8 @@ impl TestWebSocket {
     /// Returns the next message, the close frame, or the end.
     ///
     /// # Panics
-    /// When nothing comes in time, or the answer is no WebSocket.
+    /// Panics if the timeout expires, or if the data violates the WebSocket
+    /// protocol.
     pub async fn receive(&mut self) -> TestMessage {
         self.next().await
     }
@@ -246,10 +248,10 @@ impl TestWebSocket {
         })
     }
 
-    /// Returns the next message, which is text.
+    /// Returns the next message, which must be text.
     ///
     /// # Panics
-    /// When it is something else.
+    /// Panics for anything else.
     pub async fn receive_text(&mut self) -> String {
         match self.receive().await {
             TestMessage::Text(text) => text,
@@ -257,10 +259,10 @@ impl TestWebSocket {
         }
     }
 
-    /// Returns the next message, which is text, read as JSON.
+    /// Deserializes the next message, which must be JSON text.
     ///
     /// # Panics
-    /// When it is something else.
+    /// Panics for anything else.
     pub async fn receive_json<T: DeserializeOwned>(&mut self) -> T {
         let text = self.receive_text().await;
         match serde_json::from_str(&text) {
@@ -269,10 +271,10 @@ impl TestWebSocket {
         }
     }
 
-    /// Returns the next message, which is binary.
+    /// Returns the next message, which must be binary.
     ///
     /// # Panics
-    /// When it is something else.
+    /// Panics for anything else.
     pub async fn receive_binary(&mut self) -> Bytes {
         match self.receive().await {
             TestMessage::Binary(bytes) => bytes,
@@ -280,11 +282,11 @@ impl TestWebSocket {
         }
     }
 
-    /// Returns the close frame that comes next, with code and reason; 1005
-    /// stands for no code.
+    /// Returns the code and the reason of the next message, which must be a
+    /// close frame; 1005 means that it has no code.
     ///
     /// # Panics
-    /// When it is something else.
+    /// Panics for anything else.
     pub async fn receive_close(&mut self) -> (u16, String) {
         match self.receive().await {
             TestMessage::Close(code, reason) => (code, reason),
@@ -292,20 +294,20 @@ impl TestWebSocket {
         }
     }
 
-    /// Closes with code 1000, and waits until the other end has closed too.
-    /// Earlier messages are dropped.
+    /// Closes with code 1000, and waits until the server has closed too. Drops
+    /// earlier messages.
     ///
     /// # Panics
-    /// When it does not in time.
+    /// Panics if the timeout expires.
     pub async fn close(self) {
         self.close_with(1000, "").await;
     }
 
-    /// Closes with a code and a reason, and waits until the other end has
-    /// closed too. Returns its code and reason. Earlier messages are dropped.
+    /// Closes with a code and a reason, and waits until the server has closed
+    /// too. Returns the server's code and reason. Drops earlier messages.
     ///
     /// # Panics
-    /// When it does not in time.
+    /// Panics if the timeout expires.
     pub async fn close_with(mut self, code: u16, reason: &str) -> (u16, String) {
         let reason = reason.to_owned().into();
         self.send_close(CloseFrame { code: code.into(), reason }).await;
@@ -350,7 +352,8 @@ impl fmt::Debug for TestWebSocket {
     }
 }
 
-/// Fails the test if the response of an accepted handshake must end the connection.
+/// Fails the test if a client must close the connection because of the
+/// handshake response.
 ///
 /// Source: RFC 6455, section 4.1 (rules 2 to 6 for the response).
 fn check_accepted(exchange: &Exchange, key: &str) {
@@ -377,7 +380,7 @@ fn check_accepted(exchange: &Exchange, key: &str) {
     }
 }
 
-/// Returns true if the connection has just ended, for any reason.
+/// Returns true if the error only means that the connection has ended.
 fn is_end(error: &tokio_tungstenite::tungstenite::Error) -> bool {
     use tokio_tungstenite::tungstenite::Error;
     use tokio_tungstenite::tungstenite::error::ProtocolError;
@@ -390,7 +393,7 @@ fn is_end(error: &tokio_tungstenite::tungstenite::Error) -> bool {
     )
 }
 
-/// The code for a close frame without one.
+/// The code that represents a close frame without a code.
 ///
 /// Source: RFC 6455, section 7.4.1.
 const NO_CODE: u16 = 1005;

@@ -101,7 +101,7 @@ async fn a_body_without_end_is_a_failure() {
 async fn a_stream_that_has_ended_stays_at_its_end() {
     let mut router = Router::new();
     router.get("/two", async || {
-        // Asked once more, this one would panic.
+        // This stream panics if it is polled after its end.
         Streamed::new(stream::unfold(2, async |left: u8| {
             (left > 0).then(|| (Ok::<_, ApiError>(format!("data: {left}\n\n")), left - 1))
         }))

@@ -1,4 +1,4 @@
-//! The client against itself, in process and over a port.
+//! Tests of the client, in process and over a port.
 
 mod failures;
 
@@ -96,7 +96,7 @@ fn router() -> Router {
     router
 }
 
-/// A stream that goes on with nothing after its last item.
+/// A stream that is pending forever after its last item.
 trait ChainForever: futures_core::Stream + Sized {
     fn chain_forever(self) -> stream::Chain<Self, stream::Pending<Self::Item>> {
         futures_util::StreamExt::chain(self, stream::pending())
@@ -105,7 +105,7 @@ trait ChainForever: futures_core::Stream + Sized {
 
 impl<S: futures_core::Stream> ChainForever for S {}
 
-/// The same routes in process and over a port.
+/// Returns clients for the same routes, in process and over a port.
 async fn clients() -> [TestClient; 2] {
     let server = router().create_server().unwrap().bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", server.local_addr());
@@ -113,13 +113,13 @@ async fn clients() -> [TestClient; 2] {
     [TestClient::new(router()), TestClient::live(&address)]
 }
 
-/// Returns the message of a call that fails.
+/// Returns the panic message of a call.
 fn message<T>(call: impl FnOnce() -> T) -> String {
     let Err(panic) = catch_unwind(AssertUnwindSafe(call)) else { panic!("it did not fail") };
     *panic.downcast::<String>().unwrap()
 }
 
-/// Returns the message of an asynchronous call that fails.
+/// Returns the panic message of an asynchronous call.
 async fn async_message<T>(call: impl Future<Output = T>) -> String {
     let Err(panic) = AssertUnwindSafe(call).catch_unwind().await else { panic!("it did not fail") };
     *panic.downcast::<String>().unwrap()
@@ -303,7 +303,7 @@ async fn fails_if_a_browser_would_reject_the_handshake() {
     }
 }
 
-/// snapview/tungstenite-rs#502: tungstenite does not know 1014.
+/// snapview/tungstenite-rs#502: tungstenite does not support 1014.
 #[tokio::test]
 async fn receives_every_close_code_except_1014() {
     let mut router =
