@@ -1,4 +1,4 @@
-//! [`idempotency_store`]: the promises of a store of idempotency keys.
+//! [`idempotency_store`]: checks the guarantees of an idempotency key store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,14 +12,15 @@ use tokio::task::JoinSet;
 use super::{LONG, SHORT, equal, succeeds, unique};
 use crate::fail::{fail, or_fail};
 
-/// Checks the promises of an [`IdempotencyStore`]: one of many gets the place, another
-/// fingerprint is told before all else, leases and records end, and only the nonce that
-/// holds a place renews, completes and frees it.
+/// Checks the guarantees of an [`IdempotencyStore`]. Only one of many
+/// concurrent requests gets the entry, and a different fingerprint is reported
+/// first. Leases and records expire. Only the nonce that holds an entry can
+/// renew, complete and release it.
 ///
-/// `pass` lets at least so much time pass for the store.
+/// `pass` lets at least this much time pass for the store.
 ///
 /// # Panics
-/// When the store breaks a promise, or fails. It needs a runtime of tokio.
+/// Panics if the store violates a guarantee or fails. Requires a tokio runtime.
 pub async fn idempotency_store(
     store: impl IdempotencyStore + 'static,
     pass: impl AsyncFn(Duration),
@@ -37,13 +38,13 @@ pub async fn idempotency_store(
     check.records_are_kept_byte_for_byte().await;
 }
 
-/// A store that is checked.
+/// A store under test.
 struct Check<'a, S: ?Sized, P> {
     store: &'a S,
     pass: &'a P,
 }
 
-/// One key of a check.
+/// A key under test.
 struct Place<'a, S: ?Sized> {
     store: &'a S,
     key: ScopedKey,

@@ -1,11 +1,12 @@
-//! The promises of the traits of stores, to be checked on one's own.
+//! Checks for the guarantees of the store traits, to run against your own
+//! stores.
 //!
-//! Each function calls a store as the framework does, and fails the test where the
-//! store breaks a promise of its trait. A store is asked under keys of its own in each
-//! run, so that one that outlives the test may be checked again.
+//! Each function calls a store as the framework does, and fails the test if the
+//! store violates a guarantee of its trait. Each run uses unique keys, so you
+//! can check a persistent store repeatedly.
 //!
-//! Time passes by a function of the test: it moves the clock of the store, or waits
-//! where the clock is not ours.
+//! The test passes a function that lets time pass: it advances the clock of the
+//! store, or waits if it does not control the clock.
 //!
 //! ```
 //! use stockade::middleware::idempotency::MemoryIdempotencyStore;
@@ -19,15 +20,15 @@
 //! # }
 //! ```
 
-// Where things are:
-// - `backplane`: the promises of `Backplane` of rooms.
+// Modules:
+// - `backplane`: the guarantees of the room `Backplane`.
 // - `fail`: the failure of a check.
-// - `idempotency_store`: the promises of `IdempotencyStore`.
-// - `rate_store`: the promises of `RateStore`.
-// - `rest_store`: the promises of `Store` of resources, and one model of them.
-// - `revocation_log`: the promises of `RevocationLog`.
-// - `session_store`: the promises of `SessionStore`.
-// - `tests`: each of them refuses stores that break a promise.
+// - `idempotency_store`: the guarantees of `IdempotencyStore`.
+// - `rate_store`: the guarantees of `RateStore`.
+// - `rest_store`: the guarantees of the resource `Store`, with a model.
+// - `revocation_log`: the guarantees of `RevocationLog`.
+// - `session_store`: the guarantees of `SessionStore`.
+// - `tests`: verify that each check rejects faulty stores.
 
 mod backplane;
 mod fail;
@@ -54,43 +55,43 @@ use tokio::time::Instant;
 
 use crate::fail::{fail, or_fail};
 
-/// A time that does not pass while a check runs.
+/// A duration that does not elapse during a check.
 const LONG: Duration = Duration::from_secs(600);
 
-/// A time that a check waits for.
+/// A duration that a check waits for.
 const SHORT: Duration = Duration::from_millis(100);
 
-/// The longest time that a check waits for something, also of an engine that comes back
-/// after a fault.
+/// The timeout for all waiting, including recovery of a backend after a fault.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Returns 32 characters that no other key has: ASCII letters, digits, `-` and `_`.
+/// Returns a unique key of 32 characters: ASCII letters, digits, `-` and `_`.
 fn unique_text() -> String {
     unique().map(char::from).iter().collect()
 }
 
-/// Returns 32 bytes that no other key has.
+/// Returns a unique key of 32 bytes.
 fn unique() -> [u8; 32] {
     let id = or_fail(SessionId::generate()).to_string();
     let mut bytes = [0; 32];
-    // 43 characters are longer than this, and 192 random bits enough.
+    // 43 characters are longer than the key, but 192 random bits are
+    // sufficient.
     bytes.iter_mut().zip(id.bytes()).for_each(|(to, from)| *to = from);
     bytes
 }
 
-/// Fails the test where an answer is another one than was promised.
+/// Fails the test if a result differs from the guaranteed one.
 fn equal<T: PartialEq + Debug>(promise: &str, actual: &T, expected: &T) {
     if actual != expected {
         fail(format!("{promise}: {actual:?}, and not {expected:?}"));
     }
 }
 
-/// Returns the answer of a store, or fails the test.
+/// Returns the result of a store, or fails the test.
 fn succeeds<T, E: Display>(promise: &str, answer: Result<T, E>) -> T {
     or_fail(answer.map_err(|error| format!("{promise}: the store failed: {error}")))
 }
 
-/// Waits until something holds; returns false if it does not.
+/// Waits for a condition. Returns false if the timeout expires.
 async fn until(holds: impl AsyncFn() -> bool) -> bool {
     let begin = Instant::now();
     let mut turns = 0;
@@ -98,7 +99,7 @@ async fn until(holds: impl AsyncFn() -> bool) -> bool {
         if begin.elapsed() > PATIENCE {
             return false;
         }
-        // What is in memory needs no time, and is soon there.
+        // In-memory stores need no time, so poll quickly at first.
         if turns < 100 {
             turns += 1;
             tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! [`rate_store`]: the promises of a store of rate limits.
+//! [`rate_store`]: checks the guarantees of a rate limit store.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -12,16 +12,20 @@ use tokio::task::JoinSet;
 use super::{equal, succeeds, unique_text};
 use crate::fail::{fail, or_fail};
 
-/// Checks the promises of a [`RateStore`]: of many requests at once exactly the limit
-/// passes, batches count as single requests, decisions tell what is left and for how
-/// long, refused requests prolong nothing, and no key touches another one.
+/// Checks the guarantees of a [`RateStore`]:
 ///
-/// The times of [`Algorithm`] are checked where the store has told its
+/// - Exactly the limit passes, even for concurrent requests.
+/// - Batches count like single requests.
+/// - Decisions contain the remaining requests and the times.
+/// - Rejected requests do not prolong a limit.
+/// - Keys are independent.
+///
+/// The times of [`Algorithm`] are checked if the store reports its
 /// [algorithm](RateStore::algorithm).
 ///
-/// `pass` lets at least so much time pass for the store. The time that comes with each
-/// charge goes on by as much, so that a store without a clock of its own has nothing to
-/// wait for.
+/// `pass` lets at least this much time pass for the store. The time argument of
+/// each charge advances equally, so a store without its own clock has nothing
+/// to wait for.
 ///
 /// ```
 /// use stockade::middleware::rate_limit::{Algorithm, MemoryRateStore};
@@ -35,7 +39,7 @@ use crate::fail::{fail, or_fail};
 /// ```
 ///
 /// # Panics
-/// When the store breaks a promise, or fails. It needs a runtime of tokio.
+/// Panics if the store violates a guarantee or fails. Requires a tokio runtime.
 pub async fn rate_store(store: impl RateStore + 'static, pass: impl AsyncFn(Duration)) {
     let mut check =
         Check { store: Arc::new(store), pass, name: unique_text(), now: Duration::ZERO };
@@ -49,13 +53,13 @@ pub async fn rate_store(store: impl RateStore + 'static, pass: impl AsyncFn(Dura
     check.the_limit_comes_back_by_the_algorithm().await;
 }
 
-/// A store that is checked.
+/// A store under test.
 struct Check<S, P> {
     store: Arc<S>,
     pass: P,
-    /// The name of each policy, so that keys which everybody has are new in each run.
+    /// The name of each policy, which makes shared keys unique for each run.
     name: String,
-    /// The time that comes with each charge.
+    /// The time argument of each charge.
     now: Duration,
 }
 
@@ -67,13 +71,13 @@ struct Counted<S> {
     now: Duration,
 }
 
-/// A window that does not end while a check runs, however busy the machine is.
+/// A window that does not end during a check, even on a busy machine.
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// A window of which a check waits for the end.
+/// A window that ends during a check.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The error of a time, by the clocks and the rounding of a store.
+/// The tolerance for times, because of the clock and the rounding of a store.
 const TICK: Duration = Duration::from_millis(20);
 
 impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
@@ -142,7 +146,7 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
     }
 
     async fn decisions_tell_the_times_of_the_algorithm(&self) {
-        // The reset of each request, and the wait of the fourth one.
+        // The reset time of each request, and the wait of the fourth.
         let (resets, wait) = match self.store.algorithm() {
             Some(Algorithm::FixedWindow) => ([DAY; 4], DAY),
             Some(Algorithm::SlidingWindow) => ([DAY * 2; 4], DAY * 4 / 3),
@@ -209,7 +213,8 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
     async fn a_client_passes_after_its_wait(&mut self) {
         let mut client = self.counted(2, SECOND);
         let mut refusal = None;
-        // A machine may be too slow for two requests in a second, but not each time.
+        // A slow machine may not manage two requests in a second, but not
+        // always.
         for _ in 0..1_000 {
             let decision = client.charged("a request").await;
             if !decision.allowed {
@@ -226,7 +231,7 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
                 fail(format!("refused requests prolong nothing: {decision:?} after {refusal:?}"));
             }
             if decision.allowed {
-                // The time has passed meanwhile.
+                // The time has elapsed in the meantime.
                 break;
             }
         }
@@ -248,7 +253,7 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
             equal("of the first 100 requests, those that pass a limit of 100", &granted, &100);
             self.passes(time, &mut client).await;
             let granted = client.charged_n("the next requests", 100).await.granted;
-            // Between the time that was waited for and the time that it took.
+            // Between the requested and the actual waiting time.
             let least = back(algorithm, time.saturating_sub(TICK));
             let most = back(algorithm, begin.elapsed().max(time) + TICK);
             if !(least..=most).contains(&granted) {
@@ -279,10 +284,11 @@ impl<S: RateStore> Counted<S> {
     }
 }
 
-/// Returns how many of 100 in a second are back after a time.
+/// Returns how many of 100 requests per second are available again after a
+/// time.
 fn back(algorithm: Algorithm, time: Duration) -> u32 {
     let after = |wait: Duration| {
-        // A hundred in a second are one in 10 ms.
+        // 100 per second are one every 10 ms.
         let back = time.saturating_sub(wait).as_millis() / 10;
         u32::try_from(back).unwrap_or(u32::MAX).min(100)
     };
@@ -294,7 +300,8 @@ fn back(algorithm: Algorithm, time: Duration) -> u32 {
     }
 }
 
-/// Fails where a time is not the expected one, less an hour that the check may take.
+/// Fails unless a time is the expected one, or up to an hour less because the
+/// check takes time.
 fn near(promise: &str, actual: Duration, expected: Duration) {
     let least = expected.saturating_sub(Duration::from_secs(3_600));
     if !(least..=expected + TICK).contains(&actual) {
@@ -302,7 +309,7 @@ fn near(promise: &str, actual: Duration, expected: Duration) {
     }
 }
 
-/// Texts that mean something to an engine, and nothing here.
+/// Texts that a backend might interpret as syntax.
 const HOSTILE: &[&str] = &[
     "",
     " ",

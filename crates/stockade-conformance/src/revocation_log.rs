@@ -1,4 +1,4 @@
-//! [`revocation_log`]: the promises of a log of revocations.
+//! [`revocation_log`]: checks the guarantees of a revocation log.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -12,13 +12,17 @@ use tokio::task::JoinSet;
 use super::{equal, succeeds, unique_text, until};
 use crate::fail::{fail, or_fail};
 
-/// Checks the promises of a [`RevocationLog`](stockade_auth::RevocationLog): what one
-/// process revokes is refused by all, and nothing else is, such as a token of another issuer; a process that comes later
-/// knows everything before it says of a token that it may be accepted; and an entry
-/// arrives with its kind and its times in milliseconds, however often it is told.
+/// Checks the guarantees of a [`RevocationLog`](stockade_auth::RevocationLog):
 ///
-/// `make` makes the revocations of one more process, on the log of all that it has made
-/// before: by [`Revocations::shared`], or a function such as `Redis::revocations`.
+/// - All processes reject exactly the tokens that one process revoked, and
+///   accept others, such as a token of another issuer.
+/// - A new process knows all entries before it accepts tokens.
+/// - An entry arrives with its kind and its times in milliseconds, however
+///   often it is published.
+///
+/// `make` creates the revocations of another process that shares the log of all
+/// earlier ones, with [`Revocations::shared`] or a function such as
+/// `Redis::revocations`.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -35,7 +39,7 @@ use crate::fail::{fail, or_fail};
 /// impl RevocationLog for Shared {
 ///     fn attach(&self, feed: RevocationFeed) {
 ///         let mut feeds = self.0.lock().unwrap();
-///         // One that comes later learns what the others know.
+///         // A later feed receives the entries of the others.
 ///         feed.apply(feeds.iter().filter_map(RevocationFeed::entries).flatten());
 ///         feed.note_contact();
 ///         feeds.push(feed);
@@ -55,8 +59,8 @@ use crate::fail::{fail, or_fail};
 /// ```
 ///
 /// # Panics
-/// When the log breaks a promise, fails, or does not tell an entry within a minute. It
-/// needs a runtime of tokio with time.
+/// Panics if the log violates a guarantee, fails, or does not distribute an
+/// entry within a minute. Requires a tokio runtime with timers.
 pub async fn revocation_log(make: impl Fn() -> Revocations) {
     let tokens = Tokens { secret: or_fail(Secret::new(unique_text())) };
     let nodes = [make(), make(), make()];
@@ -75,19 +79,19 @@ pub async fn revocation_log(make: impl Fn() -> Revocations) {
     check.one_that_goes_takes_nothing_with_it(make()).await;
 }
 
-/// Processes with one log.
+/// Processes that share one log.
 struct Check {
     nodes: [Revocations; 3],
     tokens: Tokens,
 }
 
-/// Makes verified tokens.
+/// Creates verified tokens.
 struct Tokens {
     secret: Secret,
 }
 
 impl Tokens {
-    /// Makes a token with these claims, issued at a time.
+    /// Creates a token with these claims, issued at a time.
     fn with(&self, claims: Value, at: SystemTime) -> Claims {
         let millis = or_fail(at.duration_since(UNIX_EPOCH)).as_millis();
         let clock = UnixClock::at_millis(or_fail(millis.try_into()));
@@ -96,20 +100,20 @@ impl Tokens {
         or_fail(TokenVerifier::new().clock(clock).verify(&token, &self.secret))
     }
 
-    /// Makes a token that no other one is like.
+    /// Creates a unique token.
     fn next(&self) -> Claims {
         self.with(json!({ "jti": unique_text(), "sub": unique_text() }), SystemTime::now())
     }
 }
 
-/// Waits until a process says this of a token.
+/// Waits until a process reports this status for a token.
 async fn says(promise: &str, node: &Revocations, token: &Claims, expected: Status) {
     if !until(async || node.check(token) == expected).await {
         fail(format!("{promise}: {:?}, and not {expected:?}", node.check(token)));
     }
 }
 
-/// Fails if a process says another thing of a token now.
+/// Fails unless a process reports this status for a token now.
 fn says_now(promise: &str, node: &Revocations, token: &Claims, expected: Status) {
     equal(promise, &node.check(token), &expected);
 }
@@ -152,7 +156,7 @@ impl Check {
         let now = SystemTime::now();
         let old = self.tokens.with(json!({ "sub": subject, "jti": unique_text() }), now);
         let bystander = self.tokens.with(json!({ "sub": other }), now);
-        // The name of a token is not that of a subject.
+        // A token id is not a subject.
         let named = self.tokens.with(json!({ "sub": other, "jti": subject }), now);
         let later = now + Duration::from_secs(60);
         let new = self.tokens.with(json!({ "sub": subject }), later);
@@ -176,7 +180,7 @@ impl Check {
 
     async fn a_time_keeps_its_milliseconds(&self) {
         let subject = unique_text();
-        // All in one second.
+        // All within one second.
         let seconds = or_fail(SystemTime::now().duration_since(UNIX_EPOCH)).as_secs();
         let at = |millis| UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_millis(millis);
         let token =

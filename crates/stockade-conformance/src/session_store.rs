@@ -1,4 +1,4 @@
-//! [`session_store`]: the promises of a store of sessions.
+//! [`session_store`]: checks the guarantees of a session store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,15 +14,19 @@ use tokio::task::JoinSet;
 use super::{LONG, SHORT, equal, succeeds};
 use crate::fail::{fail, or_fail};
 
-/// Checks the promises of a [`SessionStore`]: of many writes to one version one is done,
-/// what has ended stays ended whatever is called, a new session takes the place of an
-/// old one in one step, all sessions of a subject end together, kinds of sessions are
-/// separate, and times are kept.
+/// Checks the guarantees of a [`SessionStore`]:
 ///
-/// `pass` lets at least so much time pass for the store.
+/// - Only one of several writes to a version succeeds.
+/// - An ended session stays ended.
+/// - A new session replaces an old one atomically.
+/// - All sessions of a subject end together.
+/// - Session kinds are separate.
+/// - Times are stored.
+///
+/// `pass` lets at least this much time pass for the store.
 ///
 /// # Panics
-/// When the store breaks a promise, or fails. It needs a runtime of tokio.
+/// Panics if the store violates a guarantee or fails. Requires a tokio runtime.
 pub async fn session_store(store: impl SessionStore + 'static, pass: impl AsyncFn(Duration)) {
     let store = Arc::new(store);
     of_many_writes_one_is_done(&store).await;
@@ -40,13 +44,13 @@ pub async fn session_store(store: impl SessionStore + 'static, pass: impl AsyncF
     check.data_are_kept_byte_for_byte().await;
 }
 
-/// A store that is checked.
+/// A store under test.
 struct Check<'a, S: ?Sized, P> {
     store: &'a S,
     pass: &'a P,
 }
 
-/// The kind of most sessions of the check.
+/// The kind of most sessions in the check.
 const KIND: &str = "session";
 
 fn unique_key() -> SessionKey {

@@ -1,4 +1,4 @@
-//! Each message comes once, in its order, and to its audience alone.
+//! Checks that each message arrives once, in order, and only at its audience.
 
 use stockade_websockets::{Audience, Backplane, Order};
 
@@ -7,7 +7,7 @@ use super::process::{Client, Process, once};
 use crate::fail::fail;
 use crate::{equal, until};
 
-/// Names of rooms that mean something to an engine, and nothing here.
+/// Room names that a backend might interpret as syntax.
 const ROOMS: &[&str] = &[
     "",
     "{a} b",
@@ -148,7 +148,8 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
             (Audience::All, "a message to all reaches the members of all processes once"),
             (Audience::Route(&route), "a message to a route reaches its members everywhere once"),
         ] {
-            // Nobody can wait until such an audience is heard, so the first ones may be lost.
+            // A check cannot wait until such an audience is subscribed, so the
+            // first messages may be lost.
             let heard = until(async || {
                 here.rooms.broadcast(audience, format!("{promise} first"));
                 tokio::time::sleep(std::time::Duration::from_millis(1)).await;
@@ -214,7 +215,7 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
     }
 }
 
-/// Fails if the messages of a sender did not come in their order.
+/// Fails if the messages of a sender did not arrive in order.
 pub(super) fn in_order(texts: &[String], sender: usize) {
     let begin = format!("{sender} ");
     let numbers = texts.iter().filter_map(|text| text.strip_prefix(&begin)?.parse::<usize>().ok());

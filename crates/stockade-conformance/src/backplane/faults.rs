@@ -1,4 +1,4 @@
-//! [`backplane_under_faults`]: no message is lost silently.
+//! [`backplane_under_faults`]: checks that no message is lost silently.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,14 +12,15 @@ use super::process::{Process, once};
 use crate::fail::{fail, or_fail};
 use crate::{unique_text, until};
 
-/// Checks a [`Backplane`] while `fault` runs: no message comes twice, those of a process
-/// come in their order, and where one is missing a gap was reported to the process of the
-/// member ([`Rooms::on_gap`](stockade_websockets::Rooms::on_gap)).
+/// Checks a [`Backplane`] while `fault` runs. No message may arrive twice, and
+/// the messages of a process must arrive in order. If a message is lost, the
+/// member's process must report a gap
+/// ([`Rooms::on_gap`](stockade_websockets::Rooms::on_gap)).
 ///
-/// Two of three processes broadcast all the while. `fault` cuts connections or restarts
-/// an engine, for instance, and returns when all is well again; what is sent then must
-/// arrive within a minute. `make` and `order` are those of
-/// [`backplane`](super::backplane).
+/// Two of three processes broadcast during the check. `fault` causes faults,
+/// such as cut connections or a restarted backend, and returns after recovery.
+/// Messages sent after that must arrive within a minute. `make` and `order` are
+/// the arguments of [`backplane`](super::backplane).
 ///
 /// ```
 /// use std::time::Duration;
@@ -36,7 +37,8 @@ use crate::{unique_text, until};
 /// ```
 ///
 /// # Panics
-/// When the backplane breaks a promise. It needs a runtime of tokio with time.
+/// Panics if the backplane violates a guarantee. Requires a tokio runtime with
+/// timers.
 pub async fn backplane_under_faults<B: Backplane>(
     order: Order,
     make: impl Fn() -> B,
@@ -67,7 +69,7 @@ pub async fn backplane_under_faults<B: Backplane>(
             in_order(&texts, sender);
         }
         let missing = 2 * (sent + 1) - came;
-        // Some of what is missing is found by a comparison that comes later.
+        // A later comparison may find some of the missing messages.
         if !until(async || missing == 0 || !process.gaps().is_empty()).await {
             fail(format!(
                 "no message is lost silently: {missing} are missing, and no gap was reported"
@@ -76,7 +78,7 @@ pub async fn backplane_under_faults<B: Backplane>(
     }
 }
 
-/// Broadcasts in two processes, and returns how often.
+/// Broadcasts in two processes, and returns the number of broadcasts.
 async fn talk(processes: Arc<[Process; 3]>, room: String, ended: Arc<AtomicBool>) -> usize {
     let mut number = 0;
     while !ended.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! [`backplane`]: the promises of a backplane of rooms.
+//! [`backplane`]: checks the guarantees of a room backplane.
 
 mod delivery;
 mod faults;
@@ -12,16 +12,20 @@ use stockade_websockets::{Backplane, Order};
 use self::process::Process;
 use super::unique_text;
 
-/// Checks the promises of a [`Backplane`]: each member gets each message once, those of a
-/// process in their order, and with [`Order::Room`] all members in one order; audiences
-/// are kept apart, members that leave are left alone, no gap is reported where nothing is
-/// missing, and the members of all processes are known.
+/// Checks the guarantees of a [`Backplane`]:
 ///
-/// A backplane that keeps no messages has no [`History`](stockade_websockets::History),
-/// which says so. One that keeps them gives them from any id on.
+/// - Each member gets each message once. The messages of a process arrive in
+///   order, and with [`Order::Room`] all members see the same order.
+/// - Audiences are separate, and members that left get nothing.
+/// - No gap is reported unless a message is missing.
+/// - The members of all processes are known.
 ///
-/// `make` makes the backplane of one more process, joined with all that it has made
-/// before. `order` is that of the backplanes.
+/// A backplane without stored messages must report that it has no
+/// [`History`](stockade_websockets::History). Otherwise it must return its
+/// history from any id.
+///
+/// `make` creates the backplane of another process, connected to all earlier
+/// ones. `order` is their order.
 ///
 /// ```
 /// use stockade::testing::conformance;
@@ -37,8 +41,8 @@ use super::unique_text;
 /// ```
 ///
 /// # Panics
-/// When the backplane breaks a promise, fails, or does not deliver a message within a
-/// minute. It needs a runtime of tokio with time.
+/// Panics if the backplane violates a guarantee, fails, or does not deliver a
+/// message within a minute. Requires a tokio runtime with timers.
 pub async fn backplane<B: Backplane>(order: Order, make: impl Fn() -> B) {
     let check = Check { order, make, name: unique_text() };
     check.every_broadcast_comes_once_and_in_order().await;
@@ -53,11 +57,11 @@ pub async fn backplane<B: Backplane>(order: Order, make: impl Fn() -> B) {
     check.history_goes_on_from_any_message().await;
 }
 
-/// A backplane that is checked.
+/// A backplane under test.
 struct Check<M> {
     order: Order,
     make: M,
-    /// The beginning of all names of rooms, which no other run has.
+    /// The prefix of all room names, unique for each run.
     name: String,
 }
 

@@ -16,11 +16,11 @@ use crate::{PATIENCE, succeeds, until};
 pub(super) struct Process {
     pub(super) rooms: Rooms,
     gaps: Arc<Mutex<Vec<Option<u64>>>>,
-    /// The pattern of the route of its members, which no other run has.
+    /// The route pattern of its members, unique for each run.
     route: String,
 }
 
-/// A member with the texts that it got.
+/// A member with its received texts.
 pub(super) struct Client {
     pub(super) member: Member,
     pub(super) socket: WebSocket,
@@ -37,7 +37,7 @@ impl Process {
         Self { rooms, gaps, route: route.to_owned() }
     }
 
-    /// Adds a member to a room. What others say is heard a little later.
+    /// Adds a member to a room. Messages of others arrive a little later.
     pub(super) fn enter(&self, room: &str) -> Client {
         let opened = Loopback::open(&self.route).ok_or("there are no random bytes");
         let (socket, mut end) = or_fail(opened);
@@ -53,7 +53,7 @@ impl Process {
         Client { member, socket, texts, task }
     }
 
-    /// Adds a member to a room, which hears it from here on.
+    /// Adds a member to a room, and waits until it receives messages.
     pub(super) async fn join(&self, room: &str) -> Client {
         let client = self.enter(room);
         client.is_ready(room).await;
@@ -74,7 +74,7 @@ impl Client {
     pub(super) async fn is_ready(&self, room: &str) {
         let begin = Instant::now();
         loop {
-            // A backplane may give up before an engine is there.
+            // A backplane may give up before the backend is available.
             match self.member.ready(room).await {
                 Err(_) if begin.elapsed() < PATIENCE => {}
                 outcome => return succeeds("a room that was joined is heard", outcome),
@@ -108,7 +108,7 @@ impl Drop for Client {
     }
 }
 
-/// Fails if a text came twice, and returns them all.
+/// Fails if a text arrived twice; returns all texts.
 pub(super) fn once<'t>(promise: &str, texts: &'t [String]) -> HashSet<&'t str> {
     let mut unique = HashSet::new();
     for text in texts {

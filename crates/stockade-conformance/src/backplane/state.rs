@@ -1,4 +1,5 @@
-//! The members of a room, and its last messages, as all processes know them.
+//! Checks the members of a room and its last messages, as seen by all
+//! processes.
 
 use stockade_errors::ApiError;
 use stockade_websockets::{Backplane, SocketId};
@@ -26,7 +27,7 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
         sees(&empty, &room, &[&first, &second, &third]).await;
         drop(second);
         sees(&here, &room, &[&first, &third]).await;
-        // A process that ends takes its members with it.
+        // The members of a process leave when it ends.
         drop((third, _elsewhere, there));
         sees(&empty, &room, &[&first]).await;
     }
@@ -78,14 +79,14 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
     }
 }
 
-/// Waits until a process knows these members and no others.
+/// Waits until a process sees exactly these members.
 async fn sees(process: &Process, room: &str, clients: &[&Client]) {
     let expected: Vec<SocketId> = clients.iter().map(|client| client.socket.id()).collect();
     let found = async || {
         let members = process.rooms.members_everywhere(room).await?.members;
         Ok::<_, ApiError>((members, process.rooms.count_everywhere(room).await?))
     };
-    // A backplane may not be linked to its engine yet.
+    // A backplane may not be connected to the backend yet.
     let holds = async || {
         found().await.is_ok_and(|(members, count)| {
             let are_there = expected.iter().all(|id| members.contains(id));

@@ -1,11 +1,12 @@
-//! [`RestItem`]: the type whose items a store of resources keeps while it is checked.
+//! [`RestItem`]: the item type of a resource store under test.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stockade_rest::{Entity, NewRow};
 use stockade_validation::Schema;
 
-/// The item that [`rest_store`](super::rest_store) keeps: a value of each kind.
+/// The item type of [`rest_store`](super::rest_store), with a value of each
+/// kind.
 ///
 /// The `name` of an item is unique in its store.
 #[derive(Clone, Debug, Deserialize, PartialEq, Schema, Serialize)]
@@ -13,22 +14,22 @@ use stockade_validation::Schema;
 pub struct RestItem {
     /// The key.
     pub id: i64,
-    /// A text, which is unique.
+    /// A unique text.
     pub name: String,
-    /// A number.
+    /// An integer.
     pub price: u32,
-    /// A number with a fraction.
+    /// A floating-point number.
     pub rating: f64,
-    /// A text that may be null.
+    /// A nullable text.
     pub category: Option<String>,
-    /// A truth value.
+    /// A boolean.
     pub open: bool,
-    /// The text by which scopes are made.
+    /// The text that defines scopes.
     pub owner: String,
     /// A list; empty by default.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Any JSON.
+    /// Any JSON value.
     pub extra: Option<Value>,
 }
 
@@ -37,8 +38,8 @@ impl Entity for RestItem {
 }
 
 impl RestItem {
-    /// Makes a draft with all fields that a client may write: `category` and `extra` are
-    /// null, `open` is true, and the rest is arbitrary.
+    /// Creates a draft with all fields that a client may write: `category` and
+    /// `extra` are null, `open` is true, and the rest is arbitrary.
     #[must_use]
     pub fn draft(name: &str, price: u32, owner: &str) -> NewRow<Self> {
         NewRow::new([
@@ -54,7 +55,7 @@ impl RestItem {
     }
 }
 
-/// Texts that mean something to a database, and nothing here.
+/// Texts that a database might interpret as syntax.
 pub(super) const TEXTS: &[&str] = &[
     "tea",
     "teapot",

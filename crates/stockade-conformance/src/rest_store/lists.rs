@@ -1,4 +1,4 @@
-//! The promises of lists: filters, scopes and pages.
+//! Checks the guarantees of lists: filters, scopes and pages.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ fn sort(field: &str, direction: Direction) -> Sort {
     Sort { field: field.to_owned(), direction }
 }
 
-/// Returns the names of the items that pass a filter or come behind values, in the order
-/// of names.
+/// Returns the names of the items that match a filter or follow the values of a
+/// cursor, sorted by name.
 async fn names(
     store: &impl Store<RestItem>,
     promise: &str,
@@ -110,15 +110,15 @@ pub(super) async fn rows_outside_of_a_scope_are_missing(store: impl Store<RestIt
     }
 }
 
-/// Returns the values of an item behind which the next page begins, as a cursor brings
-/// them back.
+/// Returns the values of an item as a cursor contains them, after which the
+/// next page starts.
 fn behind(item: &RestItem, sorts: &[Sort]) -> Option<Vec<Value>> {
     let item = or_fail(serde_json::to_value(item));
     let values: Vec<&Value> = sorts.iter().map(|sort| &item[&sort.field]).collect();
     or_fail(serde_json::from_str(&or_fail(serde_json::to_string(&values))))
 }
 
-/// Reads all pages of a list, and returns the number of rows and pages.
+/// Reads all pages of a list, and returns the numbers of rows and pages.
 async fn pages(
     promise: &str,
     store: &impl Store<RestItem>,
@@ -157,13 +157,14 @@ pub(super) async fn pages_cover_all_rows_once(store: impl Store<RestItem>) {
         vec![sort("price", down), sort("name", up), sort("id", down)],
         vec![sort("open", up), sort("rating", down), sort("price", up), sort("id", down)],
     ] {
-        // More are not counted than was asked for.
+        // The count stops at the requested limit.
         let query = ListQuery { sorts, count: Some(10), ..ListQuery::new("id", 5) };
         equal(promise, &pages(promise, &store, query).await, &(23, 5));
     }
 }
 
-/// A float that is read as its neighbour would be the first of the next page again.
+/// If a float were read as a neighboring value, its row would repeat on the
+/// next page.
 pub(super) async fn pages_go_on_behind_any_float(store: impl Store<RestItem>) {
     let promise = "pages go on behind any float";
     for index in 0..40_u32 {

@@ -1,4 +1,4 @@
-//! [`rest_store`]: the promises of a store of resources.
+//! [`rest_store`]: checks the guarantees of a resource store.
 
 mod item;
 mod lists;
@@ -12,13 +12,19 @@ use stockade_rest::{ListQuery, Op, Page, RowFilter, Store, StoreDoc, StoreError,
 
 use crate::fail::{fail, or_fail};
 
-/// Checks the promises of a [`Store`] of resources: values come back as they were, texts
-/// are data in every place, writes are done at one version, rows outside of a scope are
-/// missing, pages cover all rows once, and no update is lost. Then it does 2,000 random
-/// operations, as [`rest_store_operations`] does.
+/// Checks the guarantees of a resource [`Store`]:
 ///
-/// `make` makes an empty store each time. The names of its items are unique, by an index
-/// of the database for instance.
+/// - Values are returned unchanged.
+/// - Texts are always treated as data.
+/// - Writes check the expected version.
+/// - Rows outside a scope are not found.
+/// - Pages cover all rows exactly once.
+/// - No update is lost.
+///
+/// Then it runs 2,000 random operations, as [`rest_store_operations`] does.
+///
+/// `make` creates an empty store each time. The names of its items must be
+/// unique, for example by a database index.
 ///
 /// ```
 /// use stockade::rest::MemoryStore;
@@ -31,7 +37,7 @@ use crate::fail::{fail, or_fail};
 /// ```
 ///
 /// # Panics
-/// When the store breaks a promise, or fails. It needs a runtime of tokio.
+/// Panics if the store violates a guarantee or fails. Requires a tokio runtime.
 pub async fn rest_store<S: Store<RestItem>>(make: impl AsyncFn() -> S) {
     a_resource_of_items_has_no_mistakes(&make().await);
     writes::values_come_back_as_they_were(make().await).await;
@@ -59,7 +65,7 @@ fn a_resource_of_items_has_no_mistakes(store: &impl Store<RestItem>) {
     }
 }
 
-/// Returns the whole text of a failure, which is for a test alone.
+/// Returns the complete text of an error, which only tests show.
 fn failure_of(error: &StoreError) -> String {
     match error {
         StoreError::Failed(source) | StoreError::Busy { source, .. } => {
@@ -69,12 +75,12 @@ fn failure_of(error: &StoreError) -> String {
     }
 }
 
-/// Returns what the store has answered, or fails the test.
+/// Returns the result of the store, or fails the test.
 fn done<T>(promise: &str, outcome: Result<T, StoreError>) -> T {
     or_fail(outcome.map_err(|error| format!("{promise}: {}", failure_of(&error))))
 }
 
-/// Fails the test where an outcome is not this refusal.
+/// Fails the test unless the outcome is this error.
 fn refused<T>(promise: &str, outcome: Result<T, StoreError>, expected: &StoreError) {
     match outcome {
         Ok(_) => fail(format!("{promise}: it was done, and not refused: {expected}")),

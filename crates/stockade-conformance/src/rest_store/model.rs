@@ -1,5 +1,5 @@
-//! [`rest_store_operations`]: random operations, which every store answers as the
-//! memory store does.
+//! [`rest_store_operations`]: random operations with the same result in every
+//! store as in the memory store.
 
 use std::collections::HashMap;
 
@@ -14,11 +14,12 @@ use super::item::TEXTS;
 use super::{RestItem, failure_of};
 use crate::fail::fail;
 
-/// Does the same random operations on an empty store and on a
-/// [`MemoryStore`], which answer the same.
+/// Runs the same random operations on an empty store and on a [`MemoryStore`],
+/// and compares the results.
 ///
-/// [`rest_store`](super::rest_store) calls it with one seed; more of them find more. The
-/// operations of a seed are the same in each run. Names are unique in the store.
+/// [`rest_store`](super::rest_store) uses one seed; more seeds find more
+/// errors. The operations of a seed are the same in each run. Names must be
+/// unique in the store.
 ///
 /// ```
 /// use stockade::rest::MemoryStore;
@@ -34,8 +35,8 @@ use crate::fail::fail;
 /// ```
 ///
 /// # Panics
-/// With the seed and the number of the operation, when the store answers another thing
-/// or fails.
+/// Panics with the seed and the number of the operation if the results differ
+/// or the store fails.
 pub async fn rest_store_operations(store: impl Store<RestItem>, seed: u64, count: u64) {
     let model = MemoryStore::<RestItem>::new().unique("name");
     let (mut of_model, mut of_store) = (Versions::default(), Versions::default());
@@ -140,12 +141,12 @@ impl RandomValues {
     }
 }
 
-/// The versions of a store, which differ from those of another one.
+/// The versions of a store, which differ between stores.
 #[derive(Default)]
 struct Versions(HashMap<i64, Vec<Version>>);
 
 impl Versions {
-    /// Returns a version that the row has or had.
+    /// Returns a current or earlier version of the row.
     fn expected(&self, id: i64, choice: usize) -> VersionCheck {
         let versions = self.0.get(&id).map_or(&[][..], Vec::as_slice);
         match choice {
@@ -155,7 +156,7 @@ impl Versions {
         }
     }
 
-    /// Keeps the version of a write, which is new.
+    /// Records the version of a write, which must be new.
     fn told(&mut self, outcome: Result<Versioned<RestItem>, StoreError>, step: &str) -> String {
         if let Ok(stored) = &outcome {
             let versions = self.0.entry(stored.value.id).or_default();
@@ -169,7 +170,7 @@ impl Versions {
     }
 }
 
-/// Shows an outcome that two stores have in common.
+/// Formats an outcome without values that differ between stores.
 fn told<T: std::fmt::Debug>(outcome: Result<T, StoreError>, step: &str) -> String {
     match outcome {
         Ok(value) => format!("{value:?}"),
@@ -180,7 +181,7 @@ fn told<T: std::fmt::Debug>(outcome: Result<T, StoreError>, step: &str) -> Strin
     }
 }
 
-/// Does one operation, and shows its outcome.
+/// Runs one operation and formats its outcome.
 async fn operate(
     store: &impl Store<RestItem>,
     versions: &mut Versions,
@@ -219,7 +220,7 @@ async fn operate(
     }
 }
 
-/// The ids of all items, so few that operations meet.
+/// The ids of all items, few enough for operations to conflict.
 const IDS: [i64; 30] = [
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
     26, 27, 28, 29,

@@ -1,4 +1,4 @@
-//! The promises of single items and of writes.
+//! Checks the guarantees of single items and of writes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -134,8 +134,8 @@ pub(super) async fn an_id_that_comes_back_has_a_new_version(store: impl Store<Re
     }
 }
 
-/// Changes of one field, each of which reads the row and writes it at the version that it
-/// has read.
+/// Concurrent changes of one field: each reads the row and writes it at the
+/// version that it read.
 pub(super) async fn no_update_is_lost(store: impl Store<RestItem>) {
     const ROWS: usize = 4;
     const CLIENTS: usize = 8;
@@ -166,7 +166,7 @@ pub(super) async fn no_update_is_lost(store: impl Store<RestItem>) {
 async fn add_one(store: &impl Store<RestItem>, id: i64) {
     for _ in 0..100_000 {
         let old = got("an item that others change", store, id).await;
-        // Others come in between, also where the store never waits.
+        // Other tasks run in between, even if the store never waits.
         tokio::task::yield_now().await;
         let new = NewRow::new([("price", json!(old.value.price + 1))]);
         let expected = VersionCheck::Version(old.version);

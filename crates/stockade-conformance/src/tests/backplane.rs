@@ -1,4 +1,4 @@
-//! Backplanes that break a promise.
+//! Backplanes that violate a guarantee.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,21 +23,21 @@ struct Faulty {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
-    /// Each tenth message is lost.
+    /// Every tenth message is lost.
     Loses,
-    /// Each tenth message comes twice.
+    /// Every tenth message arrives twice.
     Repeats,
-    /// Each tenth message comes after the next one.
+    /// Every tenth message arrives after the next one.
     Reorders,
-    /// Each tenth message goes to the others with the next one.
+    /// Every tenth message reaches other processes with the next one.
     Lags,
-    /// A member that is left out gets the message in another process.
+    /// An excluded member gets the message in another process.
     LeavesNobodyOut,
-    /// Members of the same process get the echo and the message.
+    /// Members of the same process get both the echo and the message.
     Echoes,
-    /// The members of other processes are not known.
+    /// The members of other processes are unknown.
     KnowsNobody,
-    /// A history without messages is complete.
+    /// It reports an empty history as complete.
     ClaimsHistory,
 }
 
@@ -109,13 +109,13 @@ async fn faulty_ones_are_refused() {
         let hub = MemoryHub::new(order);
         refused(backplane(order, || faulty(&hub, fault)), words).await;
     }
-    // It delivers to its own members at once, whatever was promised.
+    // It delivers to its own members immediately, regardless of the guarantee.
     let hub = MemoryHub::new(Local);
     let words = "with Order::Room all members get all messages in one order";
     refused(backplane(Room, || faulty(&hub, Fault::Lags)), words).await;
 }
 
-/// A minute of waiting passes at once.
+/// A minute of waiting passes immediately.
 #[tokio::test(start_paused = true)]
 async fn members_of_others_that_are_not_known_are_missed() {
     let hub = MemoryHub::default();

@@ -1,4 +1,5 @@
-//! Stores that break a promise are refused, with a message that names the promise.
+//! Tests that faulty stores are rejected, with a message that names the
+//! guarantee.
 
 mod backplane;
 mod rate_store;
@@ -9,7 +10,7 @@ use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
 
-/// Checks that a suite fails, with a message that has these words.
+/// Checks that a suite fails with a message that contains these words.
 async fn refused(suite: impl Future<Output = ()>, words: &str) {
     let Err(panic) = AssertUnwindSafe(suite).catch_unwind().await else {
         panic!("it is not refused: {words}");

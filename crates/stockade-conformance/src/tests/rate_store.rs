@@ -1,4 +1,4 @@
-//! Stores of rate limits that break a promise.
+//! Rate limit stores that violate a guarantee.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -19,17 +19,17 @@ struct Faulty {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
-    /// Each hundredth charge is forgotten.
+    /// Every hundredth charge is forgotten.
     Forgets,
-    /// The first bytes of a key are the whole of it.
+    /// Only the first bytes of a key count.
     CutsKeys,
-    /// The time of the first charge is that of all.
+    /// Every charge uses the time of the first.
     StandsStill,
-    /// A refused client is told to come back at once.
+    /// A rejected client gets a wait of zero.
     TellsNoWait,
-    /// A refused request begins its window anew.
+    /// A rejected request restarts its window.
     Prolongs,
-    /// A window lasts half as long.
+    /// A window is half as long.
     Hurries,
 }
 

@@ -1,4 +1,4 @@
-//! Stores of resources that break a promise.
+//! Resource stores that violate a guarantee.
 
 use stockade_rest::{
     ListQuery, MemoryStore, NewRow, Op, Page, RowFilter, Store, StoreDoc, StoreError, Version,
@@ -17,19 +17,19 @@ struct Faulty {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
-    /// A version that is expected is not compared.
+    /// Expected versions are not compared.
     WritesAnyVersion,
-    /// An item of others is found by its id.
+    /// Items outside the scope are found by id.
     FindsThatOfOthers,
-    /// A page begins with the last item of the one before.
+    /// A page starts with the last item of the previous one.
     RepeatsItems,
-    /// The last of many filters is forgotten.
+    /// The last of many filters is ignored.
     ForgetsAFilter,
-    /// Texts are kept without spaces around them.
+    /// Texts are trimmed.
     Trims,
-    /// Each version is the same.
+    /// All versions are equal.
     HasOneVersion,
-    /// A resource is refused that filters by a prefix.
+    /// A resource with a prefix filter is rejected.
     HasNoPrefix,
 }
 

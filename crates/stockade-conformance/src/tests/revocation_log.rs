@@ -1,4 +1,4 @@
-//! Logs of revocations that break a promise.
+//! Revocation logs that violate a guarantee.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -22,15 +22,15 @@ struct Log {
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     None,
-    /// Each tenth entry is forgotten.
+    /// Every tenth entry is forgotten.
     Forgets,
-    /// A process that comes later does not learn what the others know.
+    /// A new process does not receive earlier entries.
     TellsNoNewcomer,
-    /// It never says that all is known.
+    /// It never reports that all entries are known.
     HasNoContact,
-    /// All tokens of a subject are revoked, also those to come.
+    /// All tokens of a subject are revoked, including future ones.
     LosesTheTime,
-    /// An entry never ends.
+    /// An entry never expires.
     LosesTheEnd,
 }
 
@@ -52,8 +52,8 @@ impl RevocationLog for Log {
             Fault::Forgets if self.entries.fetch_add(1, Ordering::Relaxed) % 10 == 7 => {
                 return Box::pin(async { Ok(()) });
             }
-            // The last 8 bytes of 33 are the time before which tokens are revoked, and
-            // those before them the end of the entry.
+            // The last 8 of 33 bytes are the time before which tokens are
+            // revoked; the 8 bytes before them are the expiry of the entry.
             Fault::LosesTheTime if bytes.len() == 33 => bytes[25..].fill(0x7f),
             Fault::LosesTheEnd => bytes[17..25].fill(0x7f),
             _ => {}
@@ -64,7 +64,8 @@ impl RevocationLog for Log {
     }
 }
 
-/// Checks a log, on the clock of tokio: it stands still, and moves on where all wait.
+/// Checks a log with the paused clock of tokio, which advances when all tasks
+/// wait.
 async fn check(fault: Fault) {
     let (feeds, entries) = (Mutex::default(), AtomicUsize::new(0));
     let log = Arc::new(Log { feeds, fault, entries });
@@ -72,7 +73,7 @@ async fn check(fault: Fault) {
     let real = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let clock = UnixClock::new(move || real + begin.elapsed().as_secs());
     revocation_log(|| {
-        // The only contact is that of the beginning.
+        // The only contact is the initial one.
         let stale = StalePolicy::Refuse { after: Duration::MAX };
         Revocations::shared(log.clone()).clock(clock.clone()).stale(stale)
     })
