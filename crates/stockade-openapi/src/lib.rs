@@ -4,8 +4,7 @@
 //! map, which the extractors, the return type and the middleware of each route
 //! describe.
 //!
-//! Spec: What the service does › `withOpenApi`, `createApiRouter` (names
-//! without behaviour).
+//! Spec: What the service does › `withOpenApi`, `createApiRouter` (names without behaviour).
 //! Source: OpenAPI 3.1.1.
 
 mod document;
