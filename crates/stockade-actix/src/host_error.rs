@@ -1,4 +1,4 @@
-//! [`HostError`]: an error of a route as an error of actix-web.
+//! [`HostError`]: an error of a route as an actix-web error.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ use stockade_errors::ApiError;
 
 use crate::response;
 
-/// An error of a route of [`ActixRoutes`](crate::ActixRoutes), as actix-web's
-/// middleware finds it in a response.
+/// An error of a route in [`ActixRoutes`](crate::ActixRoutes), as seen by
+/// actix-web middleware in a response.
 ///
-/// Its response is the same as on the own server: the message of a 5xx is
-/// withheld. Its text is the real message, for the log.
+/// Its response is the same as on the stockade server, which hides the message
+/// of a 5xx. Its `Display` text is the original message, for the log.
 ///
 /// ```
 /// use actix_web::HttpResponse;
@@ -38,8 +38,8 @@ pub struct HostError {
 }
 
 impl HostError {
-    /// Makes it of a response that answers an error. `None` for other responses,
-    /// and for one whose status was changed since.
+    /// Creates it from an error response. Returns `None` for other responses,
+    /// and if the status was changed later.
     pub(crate) fn of(response: &Response, is_head: bool) -> Option<Self> {
         let error = error_of(response)?;
         let status = response.status();

@@ -1,7 +1,8 @@
 //! The stockade framework inside actix-web.
 //!
-//! There are two ways. The whole application as the default service of a scope
-//! answers every request that it gets, with all its stages:
+//! There are two ways. You can use the whole application as the default service
+//! of a scope. It responds to every request that it receives, with all its
+//! stages:
 //!
 //! ```
 //! use actix_web::{App, web};
@@ -19,7 +20,7 @@
 //! # Ok::<(), stockade::ConfigError>(())
 //! ```
 //!
-//! Or each route becomes a resource of actix-web, which does the rest:
+//! Or each route becomes an actix-web resource, and actix-web handles the rest:
 //!
 //! ```
 //! use actix_web::{App, web};
@@ -38,29 +39,29 @@
 //!
 //! | | `to_actix_service` | `to_actix_routes` |
 //! |---|---|---|
-//! | rate limit, CORS, security headers, preflights | ours | none; the host's, or `with_rate_limit` and `with_cors` |
-//! | unknown path | ours: JSON | the host's default service |
-//! | wrong method | ours: 405 with `Allow` | the same, as an error of actix-web |
-//! | an error | a response | an error of actix-web: [`HostError`] |
-//! | announced body above the limit | 413 at once | 413 when something reads the body |
+//! | rate limit, CORS, security headers, preflights | stockade's | none; the host's, or `with_rate_limit` and `with_cors` |
+//! | unknown path | stockade's: JSON | the host's default service |
+//! | wrong method | stockade's: 405 with `Allow` | the same, as an actix-web error |
+//! | an error | a response | an actix-web error: [`HostError`] |
+//! | announced body above the limit | immediate 413 | 413 when the body is read |
 //! | `max_body_size`, `expose_errors`, `trust_proxy` | apply | apply |
 //! | middleware, validation, handlers, WebSockets | the same | the same |
 //!
-//! Build either outside of the closure, so that the workers share one rate limit.
-//! A body is read from actix-web only when it is asked for, piece by piece, and
-//! its limit is ours: `PayloadConfig` has no effect.
+//! Build either outside the closure, so that the workers share one rate limit.
+//! A body is read from actix-web on demand, one chunk at a time. Stockade's
+//! limit applies: `PayloadConfig` has no effect.
 //!
-//! The version of actix-web that this is for is `stockade::actix::actix_web`.
+//! `stockade::actix::actix_web` re-exports the supported actix-web version.
 //!
 //! Spec: Use inside a host framework; Router construction and members › toHostRouter.
 
-// Where things are:
+// Modules:
 // - `service`: `ActixService`, the whole application.
-// - `routes`: `ActixRoutes`, the routes one by one.
-// - `host_error`: `HostError`, our errors as errors of actix-web.
+// - `routes`: `ActixRoutes`, the individual routes.
+// - `host_error`: `HostError`, stockade errors as actix-web errors.
 // - `path`: the raw path below a scope.
-// - `request`, `request_body`, `response`: from actix-web's types to ours and
-//   back.
+// - `request`, `request_body`, `response`: conversions between the types of
+//   actix-web and stockade.
 // - `upgraded`: an upgraded connection.
 
 mod host_error;
@@ -72,7 +73,7 @@ mod routes;
 mod service;
 mod upgraded;
 
-// The version of actix-web whose types stand in the interface of this crate.
+// The actix-web version in the public API of this crate.
 #[doc(no_inline)]
 pub use actix_web;
 pub use host_error::HostError;
@@ -81,36 +82,35 @@ pub use service::{ActixResponseFuture, ActixService};
 use stockade_errors::ConfigError;
 use stockade_routing::{HostRoutes, Router};
 
-/// Puts a router into actix-web.
+/// An extension trait that runs a router inside actix-web.
 ///
 /// Spec: Use inside a host framework.
 pub trait ToActix: Sized {
-    /// Makes the routes, for `service` of an application, a scope or a
+    /// Creates the routes for `service` of an application, a scope or a
     /// `ServiceConfig`.
     ///
-    /// actix-web finds the path, and answers requests for which there is no
-    /// route. Our middleware, validation and handlers run as everywhere, and all
-    /// forms of paths mean the same. The rate limit, CORS, the security headers
-    /// and the early 413 of our router do not apply; one warning names their
-    /// options that were set. A preflight is answered where the route has
-    /// `with_cors`.
+    /// actix-web matches the path, and responds to requests without a route.
+    /// Stockade's middleware, validation, handlers and all path syntax work as
+    /// usual. The rate limit, CORS, the security headers and the immediate 413
+    /// of the router do not apply; one warning lists these options if they are
+    /// set. Preflights get a response if the route has `with_cors`.
     ///
-    /// In a scope the paths begin after that of the scope, which `generate_url`
-    /// does not know. Register resources that share a path with one of our routes
-    /// before these routes: actix-web takes the first that matches.
+    /// In a scope, paths are relative to the scope, which `generate_url` does
+    /// not know. If a resource shares a path with one of these routes, register
+    /// it first, because actix-web uses the first match.
     ///
     /// # Errors
-    /// Every mistake in the routes.
+    /// Fails with all configuration errors of the routes.
     ///
     /// Spec: Router construction and members › toHostRouter.
     #[doc(alias = "toHostRouter")]
     fn to_actix_routes(self) -> Result<ActixRoutes, ConfigError>;
 
-    /// Makes a service of the whole application, for `default_service` of a scope
-    /// or of an application.
+    /// Creates a service of the whole application, for `default_service` of a
+    /// scope or an application.
     ///
     /// # Errors
-    /// Every mistake in the routes.
+    /// Fails with all configuration errors of the routes.
     ///
     /// Spec: Router construction and members › handle.
     fn to_actix_service(self) -> Result<ActixService, ConfigError>;

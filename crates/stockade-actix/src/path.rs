@@ -1,11 +1,11 @@
 //! The raw path below a scope.
 //!
-//! actix-web decodes a path before it looks for a route, and tells only the part
-//! of the decoded path that a scope has taken. Our paths are raw. Slashes are
-//! never decoded, so that segments can be counted.
+//! actix-web decodes a path before routing. It reports only the part of the
+//! decoded path that a scope has matched, but stockade needs the raw path.
+//! Slashes are never decoded, so segments can be counted.
 
-/// Returns the rest of a raw path, behind the part of a scope that has taken
-/// `taken` of the decoded path.
+/// Returns the rest of a raw path after the scope, which has matched `taken` of
+/// the decoded path.
 pub(crate) fn after<'p>(raw: &'p str, taken: &str) -> &'p str {
     match taken.matches('/').count() {
         0 => raw,
@@ -13,7 +13,8 @@ pub(crate) fn after<'p>(raw: &'p str, taken: &str) -> &'p str {
     }
 }
 
-/// Returns the last `count` segments of a raw path, each with the slash before it.
+/// Returns the last `count` segments of a raw path, each with its leading
+/// slash.
 pub(crate) fn last(raw: &str, count: usize) -> &str {
     match count {
         0 => "/",

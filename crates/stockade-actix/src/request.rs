@@ -1,4 +1,4 @@
-//! From a request of actix-web to ours.
+//! Converts an actix-web request to a stockade request.
 
 use actix_web::HttpRequest;
 use actix_web::dev::Payload;
@@ -12,12 +12,13 @@ use stockade_routing::OriginalUri;
 
 use crate::request_body::RequestBody;
 
-/// Makes our request of one of actix-web, with `path` as its path. Also returns
-/// the payload if the request asks for an upgrade: the bytes of the connection.
-/// If a service may be mounted, the target before scopes is noted for it.
+/// Converts an actix-web request, with `path` as its path. Also returns the
+/// payload if the request asks for an upgrade: the bytes of the connection. If
+/// a service may be mounted, the original target is recorded for it.
 ///
 /// # Errors
-/// 400 for a head that actix-web reads and the `http` crate does not.
+/// Returns a 400 for a head that actix-web accepts but the `http` crate does
+/// not.
 pub(crate) fn translate(
     theirs: &HttpRequest,
     path: &str,
@@ -87,7 +88,7 @@ fn headers(theirs: &HttpRequest) -> Result<HeaderMap, http::Error> {
     Ok(headers)
 }
 
-/// Returns true if the bytes behind the head are no body, but the connection
+/// Returns true if the bytes after the head are not a body, but the connection
 /// itself.
 fn asks_to_upgrade(head: &Parts) -> bool {
     let headers = &head.headers;
@@ -98,9 +99,9 @@ fn asks_to_upgrade(head: &Parts) -> bool {
         && headers.get(CONTENT_LENGTH).is_none_or(|length| length == "0")
 }
 
-/// Returns the length of a body that actix-web would read to the end of the
-/// connection, as it does beside `Upgrade: websocket`. `None` for bodies that it
-/// ends by itself.
+/// Returns the length of a body that actix-web would read until the connection
+/// ends, as it does with `Upgrade: websocket`. Returns `None` for bodies that
+/// actix-web ends itself.
 ///
 /// Source: RFC 9112, section 6.3.
 fn length_of_endless(headers: &HeaderMap) -> Option<u64> {

@@ -1,7 +1,8 @@
-//! [`RequestBody`]: the body of a request, which other threads may read.
+//! [`RequestBody`]: a request body that other threads may read.
 //!
-//! A payload of actix-web is not `Send`, our bodies are. So a task of the worker
-//! reads the payload: one piece for each poll of the body, and never more.
+//! An actix-web payload is not `Send`, but stockade bodies are. A task of the
+//! worker therefore reads the payload, exactly one chunk for each poll of the
+//! body.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -15,12 +16,12 @@ use http_body::{Body, Frame};
 use stockade_core::BodyError;
 use tokio::sync::mpsc;
 
-/// The body of a request, read when it is asked for.
+/// A request body that is read on demand.
 #[derive(Debug)]
 pub(crate) struct RequestBody {
     asks: mpsc::Sender<()>,
     pieces: mpsc::Receiver<Piece>,
-    /// True while a piece is on its way.
+    /// True while a chunk is requested.
     asked: bool,
 }
 
@@ -46,7 +47,8 @@ impl Body for RequestBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         if !self.asked {
-            // The channel has room for one, and a piece is asked for only once.
+            // The channel has a capacity of one, and a chunk is requested only
+            // once.
             let _ = self.asks.try_send(());
             self.asked = true;
         }
@@ -56,7 +58,7 @@ impl Body for RequestBody {
     }
 }
 
-/// Reads one piece each time that the body asks for one.
+/// Reads one chunk for each request of the body.
 async fn give(
     mut payload: Payload,
     mut left: Option<u64>,
@@ -81,17 +83,17 @@ async fn give(
     }
 }
 
-/// Returns the part of a piece that belongs to the body.
+/// Returns the part of a chunk that belongs to the body.
 fn within(mut piece: Bytes, left: Option<&mut u64>) -> Bytes {
     if let Some(left) = left {
-        // A length above `usize` is above that of the piece, too.
+        // A length above `usize::MAX` is longer than any chunk.
         piece.truncate(usize::try_from(*left).unwrap_or(usize::MAX));
         *left -= piece.len() as u64;
     }
     piece
 }
 
-/// Waits for the next piece of a payload.
+/// Waits for the next chunk of a payload.
 pub(crate) async fn next(payload: &mut Payload) -> Option<Result<Bytes, PayloadError>> {
     poll_fn(|cx| Pin::new(&mut *payload).poll_next(cx)).await
 }

@@ -1,4 +1,4 @@
-//! From our response to one of actix-web.
+//! Converts a stockade response to an actix-web response.
 
 use std::error::Error;
 use std::pin::Pin;
@@ -13,8 +13,8 @@ use http::header::{CONNECTION, CONTENT_LENGTH};
 use http_body::Body as _;
 use stockade_core::{HttpBody, Response, error_of};
 
-/// Makes a response of actix-web with the same status, headers and body. The
-/// error that it answers stays in its extensions.
+/// Creates an actix-web response with the same status, headers and body. Its
+/// extensions contain the error, if any.
 pub(crate) fn translate(response: Response, is_head: bool) -> HttpResponse {
     let theirs = head(&response);
     let length = response.headers().get(CONTENT_LENGTH).filter(|_| is_head);
@@ -23,7 +23,7 @@ pub(crate) fn translate(response: Response, is_head: bool) -> HttpResponse {
     theirs.set_body(BoxBody::new(body))
 }
 
-/// Makes a response of actix-web with everything but the body.
+/// Creates an actix-web response with everything except the body.
 pub(crate) fn head(response: &Response) -> HttpResponse {
     let status = StatusCode::from_u16(response.status().as_u16());
     let mut theirs = HttpResponse::new(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR));
@@ -33,7 +33,7 @@ pub(crate) fn head(response: &Response) -> HttpResponse {
             theirs.headers_mut().append(name, value);
         }
     }
-    // actix-web writes this header by itself.
+    // actix-web writes this header itself.
     if response.headers().get(CONNECTION).is_some_and(|value| value == "close") {
         theirs.head_mut().set_connection_type(ConnectionType::Close);
     }
@@ -43,10 +43,10 @@ pub(crate) fn head(response: &Response) -> HttpResponse {
     theirs
 }
 
-/// Our body as one of actix-web.
+/// A stockade body as an actix-web body.
 struct ResponseBody {
     body: HttpBody,
-    /// The length of the body that a response to HEAD does not send.
+    /// The length of the body, which a response to HEAD does not send.
     unsent: Option<u64>,
 }
 

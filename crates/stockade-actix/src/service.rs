@@ -16,9 +16,9 @@ use stockade_routing::{App, HostOptions};
 use crate::host_error::HostError;
 use crate::{path, request, response, upgraded};
 
-/// A whole application as a service of actix-web: all stages and options of its
-/// router apply, the client's address is that of the connection, and WebSocket
-/// routes get the connection of HTTP/1.1.
+/// A whole application as an actix-web service. All stages and options of its
+/// router apply. The client address is the peer address of the connection, and
+/// WebSocket routes receive the HTTP/1.1 connection.
 ///
 /// ```
 /// use stockade::actix::ActixService;
@@ -37,22 +37,22 @@ pub struct ActixService {
 }
 
 impl ActixService {
-    /// Makes a service of an application that is built.
+    /// Creates a service from an application.
     #[must_use]
     pub fn new(app: App) -> Self {
         Self { app }
     }
 
-    /// Sets options that override those of the router; see
+    /// Sets options that override the router's options; see
     /// [`App::with_options`].
     ///
     /// # Errors
-    /// The mistake in the options.
+    /// Fails if the options are invalid.
     pub fn with_options(self, options: HostOptions) -> Result<Self, ConfigError> {
         Ok(Self { app: self.app.with_options(options)? })
     }
 
-    /// Returns the application, such as for its list of routes.
+    /// Returns the application, for example to list its routes.
     #[must_use]
     pub fn app(&self) -> &App {
         &self.app
@@ -85,7 +85,8 @@ impl Service<ServiceRequest> for ActixService {
         let (theirs, payload) = request.into_parts();
         let matched = theirs.match_info();
         let whole = matched.as_str();
-        // It ends with that; else nothing would count as taken.
+        // It always ends with this suffix; otherwise nothing would count as
+        // matched.
         let taken = whole.strip_suffix(matched.unprocessed()).unwrap_or_default();
         let path = path::after(theirs.uri().path(), taken).to_owned();
         let app = self.app.clone();
@@ -114,8 +115,8 @@ impl fmt::Debug for ActixResponseFuture {
     }
 }
 
-/// Answers a request of actix-web; an error is one of actix-web if `throws`. See
-/// `translate` for `has_mounts`.
+/// Responds to an actix-web request. Errors become actix-web errors if `throws`
+/// is true. For `has_mounts`, see `translate`.
 pub(crate) fn answer<F>(
     theirs: HttpRequest,
     path: &str,

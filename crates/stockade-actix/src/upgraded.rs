@@ -1,8 +1,8 @@
 //! Upgraded connections.
 //!
-//! actix-web does not hand over its connections. The bytes of the client come as
-//! the payload of the request, and the bytes for the client are the body of the
-//! 101. A pipe makes one connection of both.
+//! actix-web does not hand over connections. The client's bytes arrive as the
+//! request payload, and the bytes to the client are the body of the 101. A pipe
+//! combines both into one connection.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -21,7 +21,7 @@ use tokio::io::{
 use crate::request_body::next;
 use crate::response;
 
-/// Starts the new protocol, and returns the 101 whose body is its output.
+/// Starts the new protocol, and returns the 101 with its output as body.
 pub(crate) fn start(response: &Response, switch: Switch, payload: Payload) -> HttpResponse {
     let (ours, theirs) = duplex(PIPE_BYTES);
     let (sends, receives) = split(theirs);
@@ -34,19 +34,19 @@ pub(crate) fn start(response: &Response, switch: Switch, payload: Payload) -> Ht
     head.set_body(BoxBody::new(PipeBody { sends, buffer: vec![0; PIECE_BYTES].into() }))
 }
 
-/// Puts the bytes of the client into the pipe, until one of the two ends.
+/// Copies the client's bytes into the pipe, until either ends.
 async fn receive(mut payload: Payload, mut pipe: WriteHalf<DuplexStream>) {
     while let Some(Ok(piece)) = next(&mut payload).await {
         if pipe.write_all(&piece).await.is_err() {
             return;
         }
     }
-    // The protocol reads the end then. An error means that it has ended
-    // already, and needs no report.
+    // The protocol then reads the end. An error means that it has already
+    // ended, which needs no report.
     let _ = pipe.shutdown().await;
 }
 
-/// The output of the pipe as a body of actix-web, whose end closes the connection.
+/// The output of the pipe as an actix-web body. Its end closes the connection.
 struct PipeBody {
     sends: ReadHalf<DuplexStream>,
     buffer: Box<[u8]>,
@@ -71,8 +71,8 @@ impl MessageBody for PipeBody {
     }
 }
 
-/// The bytes that the pipe holds in each direction: 16 KiB.
+/// The pipe's buffer size in each direction: 16 KiB.
 const PIPE_BYTES: usize = 16_384;
 
-/// The bytes that one piece for the client has at most: 4 KiB.
+/// The maximum size of a chunk to the client: 4 KiB.
 const PIECE_BYTES: usize = 4_096;

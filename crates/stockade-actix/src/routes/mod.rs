@@ -1,8 +1,9 @@
-//! [`ActixRoutes`]: our routes as resources of actix-web.
+//! [`ActixRoutes`]: stockade routes as actix-web resources.
 //!
-//! actix-web takes the first resource that matches the decoded path. So each of
-//! our resources has a guard that looks the raw path up in our own table. A
-//! request that the guard refuses goes on to the resources of the host.
+//! actix-web uses the first resource that matches the decoded path. Each
+//! stockade resource therefore has a guard that looks up the raw path in the
+//! stockade router. A request that the guard rejects continues to the resources
+//! of the host.
 
 use actix_web::Resource;
 use actix_web::dev::{AppService, HttpServiceFactory, ServiceRequest, fn_service};
@@ -12,8 +13,8 @@ use stockade_routing::{HostPath, HostRoute, HostRoutes, HostSegment};
 use crate::path;
 use crate::service::{ActixResponseFuture, answer};
 
-/// Routes for `service` of an application, a scope or a `ServiceConfig` of
-/// actix-web; each worker takes a clone.
+/// Routes for `service` of an actix-web application, a scope or a
+/// `ServiceConfig`. Each worker uses a clone.
 ///
 /// See [`ToActix::to_actix_routes`](crate::ToActix::to_actix_routes).
 ///
@@ -24,7 +25,7 @@ pub struct ActixRoutes {
 }
 
 impl ActixRoutes {
-    /// Makes a service factory of the routes of an application.
+    /// Creates a service factory from the routes of an application.
     #[must_use]
     pub fn new(routes: HostRoutes) -> Self {
         Self { routes }
@@ -45,14 +46,14 @@ impl HttpServiceFactory for ActixRoutes {
                 add(path, vec![route.clone()], true);
             }
         }
-        // Behind all of them: here only requests with a wrong method are left.
+        // After all routes: only requests with a wrong method remain.
         for path in &paths {
             add(path, path.routes.clone(), false);
         }
     }
 }
 
-/// A path of actix-web with the routes that have it, in order of precedence.
+/// An actix-web path with its routes, in order of precedence.
 #[derive(Debug)]
 struct ActixPath {
     text: String,
@@ -60,15 +61,16 @@ struct ActixPath {
     routes: Vec<HostRoute>,
 }
 
-/// The part of a request's raw path that our table gets. The scopes in front of it
-/// are not known when routes are registered.
+/// The part of the raw request path for the stockade router. The enclosing
+/// scopes are unknown when routes are registered.
 #[derive(Clone, Debug, Eq, PartialEq)]
 enum PathPart {
     /// The path of the scope itself.
     Root,
-    /// The last segments, this many.
+    /// This number of last segments.
     Last(usize),
-    /// The last segments: this many, and those in the parameter of this name.
+    /// This number of last segments, plus the segments in the parameter with
+    /// this name.
     Rest(usize, String),
 }
 
@@ -90,8 +92,8 @@ fn paths(routes: &[HostRoute]) -> Vec<ActixPath> {
     paths
 }
 
-/// Returns a path in actix-web's notation; two texts, if the path stands for the
-/// scope itself, too.
+/// Returns a path in actix-web syntax. Returns two texts if the path also
+/// matches the scope itself.
 fn texts(path: &HostPath) -> Vec<(String, PathPart)> {
     let mut texts = Vec::new();
     let segments = path.segments();
@@ -127,8 +129,8 @@ fn texts(path: &HostPath) -> Vec<(String, PathPart)> {
     texts
 }
 
-/// Returns true for a byte that means itself in actix-web's notation, decoded or
-/// not.
+/// Returns true for a byte without special meaning in actix-web syntax, decoded
+/// or not.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()+,;=:@".contains(&byte)
 }
@@ -152,7 +154,7 @@ impl Guard for RouteGuard {
         let path = match self.part {
             PathPart::Root => Some("/"),
             PathPart::Last(count) => Some(path::last(head.uri.path(), count)),
-            // The end of the scope is not known yet.
+            // The length of the scope is not known yet.
             PathPart::Rest(..) => None,
         };
         let has_path = |route: &HostRoute| path.is_none_or(|path| route.has_path(path));
@@ -160,8 +162,8 @@ impl Guard for RouteGuard {
     }
 }
 
-/// Hands a request of actix-web to our routes, with the part of its path that is
-/// meant for them.
+/// Passes an actix-web request to the stockade routes, with this part of its
+/// path.
 fn handle(routes: &HostRoutes, part: &PathPart, request: ServiceRequest) -> ActixResponseFuture {
     let (theirs, payload) = request.into_parts();
     let raw = theirs.uri().path();
@@ -169,7 +171,7 @@ fn handle(routes: &HostRoutes, part: &PathPart, request: ServiceRequest) -> Acti
         PathPart::Root => "/",
         PathPart::Last(count) => path::last(raw, *count),
         PathPart::Rest(count, name) => {
-            // There is one: the pattern has a parameter of this name.
+            // The parameter exists, because the pattern contains it.
             let rest = theirs.match_info().get(name).unwrap_or_default();
             path::last(raw, count + 1 + rest.matches('/').count())
         }
@@ -180,7 +182,7 @@ fn handle(routes: &HostRoutes, part: &PathPart, request: ServiceRequest) -> Acti
     answer(theirs, &path, payload, (true, has_mounts), move |request| routes.handle(request))
 }
 
-/// actix-web panics for more parameters in a path.
+/// actix-web panics if a path has more parameters.
 const MAX_DYNAMIC: usize = 16;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Our paths in the notation of actix-web.
+//! Tests of stockade paths in actix-web syntax.
 
 use stockade_routing::Router;
 

@@ -1,4 +1,4 @@
-//! Bodies over a port: read when somebody asks, counted as they come.
+//! Bodies over a port: read on demand, with limits counted as they arrive.
 
 use std::net::SocketAddr;
 
@@ -15,7 +15,7 @@ fn api() -> Router {
     let mut router = Router::with_options(RouterOptions::new().max_body_size(1_000));
     router.post("/read", async |Body(text): Body<String>| text.len().to_string());
     router.post("/deaf", async || "not read");
-    // The request is still read while its answer is sent.
+    // The request is still being read while its response is sent.
     router.post("/mirror", async |mut req: Request| -> Result<Response, ApiError> {
         Ok(Response::new(HttpBody::new(req.take_stream())))
     });
@@ -25,7 +25,7 @@ fn api() -> Router {
     router
 }
 
-/// Serves both ways on a free port.
+/// Serves a router in both ways on a free port.
 pub(crate) fn serve(router: impl Fn() -> Router) -> SocketAddr {
     let whole = router().to_actix_service().unwrap();
     let routes = router().to_actix_routes().unwrap();
@@ -40,12 +40,12 @@ pub(crate) fn serve(router: impl Fn() -> Router) -> SocketAddr {
     address
 }
 
-/// Sends bytes and gives the answer, head and body.
+/// Sends bytes and returns the response, head and body.
 async fn send(address: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
-    // A connection that is reset has given what it had.
+    // A reset connection has already delivered its data.
     let _ = stream.read_to_end(&mut answer).await;
     String::from_utf8_lossy(&answer).to_lowercase()
 }

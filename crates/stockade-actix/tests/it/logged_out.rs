@@ -1,4 +1,4 @@
-//! The end of a login inside actix-web, seen by clients over a port.
+//! The end of a login inside actix-web, with clients over a port.
 
 #[path = "../../../../tests/hosts/logins.rs"]
 mod logins;
@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use self::logins::{Logins, check};
 use crate::bodies::serve;
 
-/// Both ways to serve an application.
+/// Serves an application in both ways.
 async fn both(logins: &Logins) -> SocketAddr {
     serve(|| logins.api())
 }

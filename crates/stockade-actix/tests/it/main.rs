@@ -1,4 +1,4 @@
-//! Inside actix-web: the whole application, the routes one by one, and
+//! Tests inside actix-web: the whole application, individual routes, and
 //! connections.
 
 #![expect(clippy::unwrap_used, reason = "tests; clippy.toml knows only functions with `#[test]`")]

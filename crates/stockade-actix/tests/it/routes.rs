@@ -1,4 +1,4 @@
-//! The routes one by one: actix-web does the rest.
+//! Individual routes: actix-web handles the rest.
 
 use actix_web::middleware::{ErrorHandlerResponse, ErrorHandlers};
 use actix_web::{App, HttpResponse, http, test, web};
@@ -13,7 +13,7 @@ use stockade_validation::schema;
 
 use crate::support::{check, header_of, request};
 
-/// Says which route it was, and with which parameters.
+/// Returns the route and its parameters.
 async fn params(req: Request) -> String {
     let route = req.route().unwrap_or_default().to_owned();
     let params = req.params().map(|(name, value)| format!(" {name}={value}"));
@@ -36,7 +36,7 @@ macro_rules! host {
     };
 }
 
-/// The routes of a router without mistakes.
+/// Returns the routes of a valid router.
 fn routes(router: Router) -> ActixRoutes {
     router.to_actix_routes().unwrap()
 }
@@ -75,7 +75,7 @@ async fn all_forms_of_paths_mean_the_same() {
     }
     // The decoded path belongs to another route.
     check(&host, "GET /api/users/%6De", r#"400 {"error":"Bad Request"}"#).await;
-    // What our paths refuse goes on to the host.
+    // Paths that stockade rejects continue to the host.
     for path in ["/nowhere", "/users", "/us%65rs/1", "/flights/OSL", "/search/cats/two", "/files"] {
         check(&host, &format!("GET /api{path}"), "200 the host").await;
     }

@@ -1,12 +1,13 @@
-//! Requests to an actix-web application in process, and answers as text.
+//! Sends requests to an in-process actix-web application, and formats the
+//! responses.
 
 use actix_http::Request;
 use actix_web::body::MessageBody;
 use actix_web::dev::{Service, ServiceResponse};
 use actix_web::{Error, test};
 
-/// A request from lines: `METHOD target`, then `name: value` for each header,
-/// then after an empty line the body. It comes from 192.0.2.7.
+/// Creates a request from lines: `METHOD target`, then `name: value` for each
+/// header, then after an empty line the body. The client address is 192.0.2.7.
 pub(crate) fn request(text: &str) -> test::TestRequest {
     let (head, body) = text.split_once("\n\n").unwrap_or((text, ""));
     let mut lines = head.lines();
@@ -21,7 +22,7 @@ pub(crate) fn request(text: &str) -> test::TestRequest {
     request
 }
 
-/// `status body`, or the status alone.
+/// Returns `status body`, or only the status.
 pub(crate) async fn show<B: MessageBody>(response: ServiceResponse<B>) -> String {
     let status = response.status().as_u16();
     let body = test::read_body(response).await;
@@ -38,7 +39,7 @@ where
     assert_eq!(show(response).await, expected, "{text}");
 }
 
-/// The value of a header of the answer; `-` when it is not there.
+/// Returns the value of a response header, or `-` if it is missing.
 pub(crate) async fn header_of<S, B>(app: &S, text: &str, name: &str) -> String
 where
     S: Service<Request, Response = ServiceResponse<B>, Error = Error>,

@@ -21,7 +21,7 @@ fn api(options: RouterOptions) -> Router {
     router
 }
 
-/// A host with a page, state and middleware of its own.
+/// A host with its own page, state and middleware.
 macro_rules! host {
     ($api:expr) => {
         test::init_service(
