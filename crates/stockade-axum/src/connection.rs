@@ -1,5 +1,5 @@
-//! The connection of a request of axum, in the types of core: the address of the
-//! peer, and the upgrade to another protocol.
+//! Converts the connection of an axum request to core types: the peer address
+//! and the protocol upgrade.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -19,9 +19,9 @@ use stockade_core::{HttpBody, PeerAddr, Request, Response};
 use stockade_errors::BoxError;
 use tokio::runtime::Handle;
 
-/// Returns a request as one of ours, and hyper's promise of the connection if the
-/// request asks for an upgrade. If a service may be mounted, the target before `nest` is
-/// noted for it.
+/// Converts a request. Also returns hyper's upgrade future if the request asks
+/// for an upgrade. If a service may be mounted, the target before `nest` is
+/// recorded for it.
 pub(crate) fn translate<B>(
     mut request: http::Request<B>,
     has_mounts: bool,
@@ -44,7 +44,7 @@ where
     (Request::new(head, HttpBody::new(body)), on_upgrade)
 }
 
-/// Notes the target before `nest` has removed a prefix from it.
+/// Records the target before `nest` removed a prefix from it.
 fn note_original<B>(request: &mut http::Request<B>) {
     let original = request.extensions().get().map(|OriginalUri(original)| original.clone());
     if let Some(original) = original.filter(|original| original != request.uri()) {
@@ -52,7 +52,7 @@ fn note_original<B>(request: &mut http::Request<B>) {
     }
 }
 
-/// Returns the address that axum knows, unless a layer has set `PeerAddr`.
+/// Returns the address from axum, unless a layer has set `PeerAddr`.
 fn peer(extensions: &Extensions) -> Option<SocketAddr> {
     if extensions.get::<PeerAddr>().is_some() {
         return None;
@@ -62,9 +62,9 @@ fn peer(extensions: &Extensions) -> Option<SocketAddr> {
     real.or_else(mock)
 }
 
-/// Returns the target with the slash that `nest` removes although it is not part
-/// of the prefix: below `/api`, axum makes `/x` of `/api//x`, where `//x` is right.
-/// `None` if no slash was removed.
+/// Restores the slash that `nest` removes in addition to the prefix: below
+/// `/api`, axum turns `/api//x` into `/x`, but `//x` is correct. Returns `None`
+/// if no slash was removed.
 fn with_lost_slash(uri: &Uri, extensions: &Extensions) -> Option<Uri> {
     let OriginalUri(original) = extensions.get()?;
     let prefix = original.path().strip_suffix(uri.path())?;
@@ -77,8 +77,8 @@ fn with_lost_slash(uri: &Uri, extensions: &Extensions) -> Option<Uri> {
     Uri::from_parts(parts).ok()
 }
 
-/// Returns hyper's promise of the connection if the request asks for an upgrade
-/// and the host can give it, and notes that in the extensions of the request.
+/// Returns hyper's upgrade future if the request asks for an upgrade and the
+/// host supports it. Also records this in the extensions of the request.
 fn upgrade<B>(request: &mut http::Request<B>) -> Option<OnUpgrade> {
     let protocol = request.extensions().get::<hyper::ext::Protocol>().map(|it| it.as_str());
     let upgrade = requested_upgrade(request.method(), request.headers(), protocol)?;
@@ -109,7 +109,8 @@ impl<F: Future<Output = Response> + Unpin> Future for AxumResponseFuture<F> {
         if let Some(on_upgrade) = self.on_upgrade.take()
             && let Some(switch) = Switch::take(&mut response)
         {
-            // axum serves on tokio alone; elsewhere there is no connection to wait for.
+            // axum only serves on tokio; without tokio there is no connection
+            // to wait for.
             if let Ok(runtime) = Handle::try_current() {
                 runtime.spawn(run(on_upgrade, switch));
             }
@@ -118,7 +119,7 @@ impl<F: Future<Output = Response> + Unpin> Future for AxumResponseFuture<F> {
     }
 }
 
-/// Runs the new protocol on a connection, after the response was sent.
+/// Runs the new protocol on a connection after the response was sent.
 async fn run(on_upgrade: OnUpgrade, switch: Switch) {
     match on_upgrade.await {
         Ok(upgraded) => switch.run(Upgraded::new(TokioIo::new(upgraded))).await,

@@ -1,7 +1,7 @@
 //! The stockade framework inside axum.
 //!
-//! There are two ways. The whole application as one service answers every
-//! request that it gets, with all its stages:
+//! There are two ways. You can use the whole application as one service. It
+//! responds to every request that it receives, with all its stages:
 //!
 //! ```
 //! use stockade::Router;
@@ -16,7 +16,8 @@
 //! # Ok::<(), stockade::ConfigError>(())
 //! ```
 //!
-//! Or each route becomes a route of an [`axum::Router`], which does the rest:
+//! Or each route becomes a route of an [`axum::Router`], and axum handles the
+//! rest:
 //!
 //! ```
 //! use stockade::Router;
@@ -33,14 +34,14 @@
 //!
 //! | | `to_axum_service` | `to_host_router` |
 //! |---|---|---|
-//! | rate limit, CORS, security headers, preflights | ours | none; the host's layers, or `with_rate_limit` and `with_cors` |
-//! | unknown path, wrong method | ours: JSON, `Allow` | axum's; ours where axum's path takes more than our path does, such as `/{from_to}` for `/:from-:to` |
-//! | announced body above the limit | 413 at once | 413 when something reads the body |
+//! | rate limit, CORS, security headers, preflights | stockade's | none; the host's layers, or `with_rate_limit` and `with_cors` |
+//! | unknown path, wrong method | stockade's: JSON, `Allow` | axum's; stockade's if axum's path matches more than the route's path, such as `/{from_to}` for `/:from-:to` |
+//! | announced body above the limit | immediate 413 | 413 when the body is read |
 //! | `max_body_size`, `expose_errors`, `trust_proxy` | apply | apply |
 //! | middleware, validation, handlers, WebSockets | the same | the same |
 //!
-//! Either way a response that answers an error has the `ApiError` in its
-//! extensions, where axum's layers find it:
+//! In both cases the extensions of an error response contain its `ApiError`,
+//! which axum layers can read:
 //!
 //! ```
 //! use axum::response::{IntoResponse, Response};
@@ -55,24 +56,24 @@
 //! }
 //! ```
 //!
-//! The address of the client is known where axum hands over its `ConnectInfo`:
-//! `into_make_service_with_connect_info::<SocketAddr>()`. Without it all clients
+//! The client address is known if axum provides `ConnectInfo`: use
+//! `into_make_service_with_connect_info::<SocketAddr>()`. Otherwise all clients
 //! share one rate limit.
 //!
-//! The version of axum that this is for is `stockade::axum::axum`.
+//! `stockade::axum::axum` re-exports the supported axum version.
 //!
 //! Spec: Use inside a host framework; Router construction and members › toHostRouter.
 
-// Where things are:
+// Modules:
 // - `service`: `AxumService`, the whole application.
-// - `router`: the routes one by one.
-// - `connection`: the peer's address and upgrades, from axum's types to ours.
+// - `router`: the individual routes.
+// - `connection`: converts the peer address and upgrades from axum's types.
 
 mod connection;
 mod router;
 mod service;
 
-// The version of axum whose types stand in the interface of this crate.
+// The axum version in the public API of this crate.
 #[doc(no_inline)]
 pub use axum;
 pub use connection::AxumResponseFuture;
@@ -80,26 +81,26 @@ pub use service::AxumService;
 use stockade_errors::ConfigError;
 use stockade_routing::{HostRoutes, Router};
 
-/// Puts a router into axum.
+/// An extension trait that runs a router inside axum.
 ///
 /// Spec: Use inside a host framework.
 pub trait ToAxum: Sized {
-    /// Makes a router of axum with the routes, for any state of that router.
+    /// Creates an axum router with the routes, for any state type.
     ///
-    /// axum finds the path, and answers requests for which there is no route. Our
-    /// middleware, validation and handlers run as everywhere, and all forms of
-    /// paths mean the same. The rate limit, CORS, the security headers and the
-    /// early 413 of our router do not apply; one warning names their options that
-    /// were set. A preflight is answered where the route has `with_cors`.
+    /// axum matches the path, and responds to requests without a route.
+    /// Stockade's middleware, validation, handlers and all path syntax work as
+    /// usual. The rate limit, CORS, the security headers and the immediate 413
+    /// of the router do not apply; one warning lists these options if they are
+    /// set. Preflights get a response if the route has `with_cors`.
     ///
-    /// In [`nest`](axum::Router::nest) the paths begin after axum's prefix, which
-    /// `generate_url` does not know.
+    /// In [`nest`](axum::Router::nest), paths are relative to axum's prefix,
+    /// which `generate_url` does not know.
     ///
-    /// axum panics when a route of the same method and path is added twice, ours
-    /// or its own.
+    /// axum panics if a route with the same method and path is added twice,
+    /// whether from stockade or from axum.
     ///
     /// # Errors
-    /// Every mistake in the routes.
+    /// Fails with all configuration errors of the routes.
     ///
     /// Spec: Router construction and members › toHostRouter.
     #[doc(alias = "toHostRouter")]
@@ -107,12 +108,12 @@ pub trait ToAxum: Sized {
     where
         S: Clone + Send + Sync + 'static;
 
-    /// Makes a service of the whole application, for
+    /// Creates a service of the whole application, for
     /// [`nest_service`](axum::Router::nest_service) and
     /// [`fallback_service`](axum::Router::fallback_service).
     ///
     /// # Errors
-    /// Every mistake in the routes.
+    /// Fails with all configuration errors of the routes.
     ///
     /// Spec: Router construction and members › handle.
     fn to_axum_service(self) -> Result<AxumService, ConfigError>;

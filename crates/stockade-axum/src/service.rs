@@ -11,9 +11,9 @@ use tower_service::Service;
 
 use crate::connection::{AxumResponseFuture, translate};
 
-/// A whole application as a service of axum: all stages and options of its
-/// router apply, the client's address comes from axum's `ConnectInfo`, and
-/// WebSocket routes get the connection.
+/// A whole application as an axum service. All stages and options of its router
+/// apply. The client address comes from axum's `ConnectInfo`, and WebSocket
+/// routes receive the connection.
 ///
 /// ```
 /// use stockade::axum::AxumService;
@@ -32,22 +32,22 @@ pub struct AxumService {
 }
 
 impl AxumService {
-    /// Makes a service of an application that is built.
+    /// Creates a service from an application.
     #[must_use]
     pub fn new(app: App) -> Self {
         Self { app }
     }
 
-    /// Sets options that override those of the router; see
+    /// Sets options that override the router's options; see
     /// [`App::with_options`].
     ///
     /// # Errors
-    /// The mistake in the options.
+    /// Fails if the options are invalid.
     pub fn with_options(self, options: HostOptions) -> Result<Self, ConfigError> {
         Ok(Self { app: self.app.with_options(options)? })
     }
 
-    /// Returns the application, such as for its list of routes.
+    /// Returns the application, for example to list its routes.
     #[must_use]
     pub fn app(&self) -> &App {
         &self.app

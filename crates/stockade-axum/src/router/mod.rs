@@ -1,9 +1,9 @@
-//! Our routes on a router of axum.
+//! Stockade routes on an axum router.
 //!
-//! axum's paths cannot express some of ours: two parameters in a segment,
-//! expressions, optional parameters, wildcards in the middle. So axum gets paths
-//! that match at least as much, and our own table decides about a request that
-//! they match.
+//! axum cannot express some stockade paths: two parameters in a segment,
+//! constraints, optional parameters, and wildcards in the middle. axum
+//! therefore gets paths that match at least as much, and the stockade router
+//! decides about each request that they match.
 
 use std::convert::Infallible;
 use std::task::{Context, Poll};
@@ -18,7 +18,7 @@ use tower_service::Service;
 
 use crate::connection::{AxumResponseFuture, translate};
 
-/// Makes a router of axum with the routes.
+/// Creates an axum router with the routes.
 pub(crate) fn of<S>(routes: &HostRoutes) -> axum::Router<S>
 where
     S: Clone + Send + Sync + 'static,
@@ -29,7 +29,7 @@ where
     })
 }
 
-/// The service that hands a request of axum to our routes.
+/// A service that passes an axum request to the stockade routes.
 #[derive(Clone, Debug)]
 struct RouteService {
     routes: HostRoutes,
@@ -54,10 +54,10 @@ where
     }
 }
 
-/// A path of axum with the methods that our routes have there.
+/// An axum path with the methods of its stockade routes.
 struct AxumPath {
     text: String,
-    /// The text without the names of parameters, which axum accepts only once.
+    /// The path without parameter names. axum accepts each shape only once.
     shape: String,
     methods: Methods,
 }
@@ -65,8 +65,8 @@ struct AxumPath {
 #[derive(Clone, Copy, Default)]
 struct Methods {
     known: Option<MethodFilter>,
-    /// True for any method, and where there is a method without a filter in axum,
-    /// such as QUERY.
+    /// True for any method, and for methods without an axum filter, such as
+    /// QUERY.
     others: bool,
 }
 
@@ -96,12 +96,13 @@ impl Methods {
     }
 }
 
-/// Returns the paths of all routes, each once, with the names of the first route.
+/// Returns the paths of all routes without duplicates, with the parameter names
+/// of the first route.
 fn paths(routes: &[HostRoute]) -> Vec<AxumPath> {
     let mut wanted: Vec<(HostPath, Methods)> = Vec::new();
     for route in routes {
         let own = *route.endpoint().method() == Method::HEAD;
-        // axum hands HEAD to the service for GET.
+        // axum passes HEAD requests to the GET service.
         let mut methods = Methods { others: route.takes_any_method(), ..Methods::default() };
         route
             .methods()
@@ -115,7 +116,8 @@ fn paths(routes: &[HostRoute]) -> Vec<AxumPath> {
     rests.sort_by_key(|rest| rest.segments().len());
 
     let mut paths: Vec<AxumPath> = Vec::new();
-    // axum stays at its best path, also where only a lesser one has the method.
+    // axum never leaves its best match, even if only a less specific path has
+    // the method.
     let declared = wanted.clone();
     for (path, methods) in &mut wanted {
         let lesser = declared.iter().filter(|(other, _)| rank(other).gt(rank(path)));
@@ -125,7 +127,7 @@ fn paths(routes: &[HostRoute]) -> Vec<AxumPath> {
     }
     for (path, methods) in &wanted {
         let home = rests.iter().find(|rest| swallows(rest, path)).unwrap_or(path);
-        // An empty rest needs a path of its own, unless another rest has it.
+        // An empty rest needs its own path, unless another rest covers it.
         let without = has_rest(path) && !rests.iter().any(|rest| swallows(rest, path));
         for (path, with_rest) in [(home, true)].into_iter().chain(without.then_some((path, false)))
         {
@@ -142,7 +144,7 @@ fn paths(routes: &[HostRoute]) -> Vec<AxumPath> {
     paths
 }
 
-/// Returns true if some request path may match both.
+/// Returns true if a request path may match both.
 fn overlaps(one: &HostPath, other: &HostPath) -> bool {
     let (mut one, mut other) = (one.segments().iter(), other.segments().iter());
     loop {
@@ -159,8 +161,8 @@ fn overlaps(one: &HostPath, other: &HostPath) -> bool {
     }
 }
 
-/// Returns the order in which axum tries paths that match the same request: a text
-/// comes before a parameter, and that before a rest.
+/// Returns the order of axum for paths that match the same request: literal
+/// text before a parameter before a rest.
 fn rank(path: &HostPath) -> impl Iterator<Item = u8> {
     path.segments().iter().map(|segment| match segment {
         HostSegment::Text(_) => 0,
@@ -174,7 +176,7 @@ fn has_rest(path: &HostPath) -> bool {
 }
 
 /// Returns true if axum cannot have both paths, because `path` has a parameter
-/// where `rest` has its rest. Then the rest stands for both.
+/// at the position of the rest in `rest`. The rest then covers both.
 fn swallows(rest: &HostPath, path: &HostPath) -> bool {
     let at = rest.segments().len() - 1;
     let shapes = |path: &HostPath| -> Vec<String> {
@@ -184,10 +186,10 @@ fn swallows(rest: &HostPath, path: &HostPath) -> bool {
     next.is_some_and(|next| next == PARAMETER) && shapes(rest) == shapes(path)
 }
 
-/// Returns a path in axum's notation, with or without the names.
+/// Returns a path in axum syntax, with or without parameter names.
 ///
-/// `{*rest}` of axum takes at least one character, so that a path with a rest needs
-/// another one without it.
+/// axum's `{*rest}` matches at least one character, so a path with a rest needs
+/// another path without it.
 fn text(path: &HostPath, with_rest: bool, named: bool) -> String {
     path.segments().iter().map(|segment| segment_text(segment, with_rest, named)).collect()
 }
@@ -195,7 +197,8 @@ fn text(path: &HostPath, with_rest: bool, named: bool) -> String {
 fn segment_text(segment: &HostSegment, with_rest: bool, named: bool) -> String {
     let name = |name: &str| if named { name.to_owned() } else { String::new() };
     match segment {
-        // Our paths have no braces, and no text begins with `:` or `*`.
+        // Stockade paths contain no braces, and literal text never starts with
+        // `:` or `*`.
         HostSegment::Text(text) => format!("/{text}"),
         HostSegment::One(one) => format!("/{{{}}}", name(one)),
         HostSegment::Rest(rest) if with_rest => format!("/{{*{}}}", name(rest)),
@@ -203,7 +206,7 @@ fn segment_text(segment: &HostSegment, with_rest: bool, named: bool) -> String {
     }
 }
 
-/// A parameter in axum's notation, without its name.
+/// A parameter in axum syntax, without its name.
 const PARAMETER: &str = "/{}";
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Whatever our routes match, axum hands over; and it never panics.
+//! Tests that axum passes on everything that the stockade routes match, and
+//! never panics.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -8,7 +9,7 @@ use stockade_routing::{App, Router, RouterOptions};
 
 use super::*;
 
-/// All forms of paths.
+/// All kinds of path syntax.
 const PATTERNS: &[&str] = &[
     "/",
     "/a",
@@ -44,7 +45,7 @@ fn built(patterns: &[&str]) -> Option<App> {
     router.build().ok()
 }
 
-/// All paths of up to three segments.
+/// Returns all paths with up to three segments.
 fn all_paths() -> Vec<String> {
     let mut paths = vec![String::new()];
     let mut longest = paths.clone();
@@ -70,7 +71,7 @@ fn status(router: &mut axum::Router, method: &Method, path: &str) -> u16 {
     response.status().as_u16()
 }
 
-/// The status of the application without axum.
+/// Returns the status of the application without axum.
 fn own_status(app: &App, path: &str) -> u16 {
     let (head, ()) = http::Request::get(path).body(()).unwrap().into_parts();
     let response = pin!(app.handle(Request::new(head, HttpBody::empty())));
@@ -88,7 +89,7 @@ fn check(patterns: &[&str], paths: &[String]) {
     for path in paths {
         let known = routes.routes().iter().any(|route| route.has_path(path));
         let expected = match known {
-            // An encoded path may also be a path of another route.
+            // An encoded path may also match another route.
             true if path.contains('%') => own_status(&app, path),
             true => 200,
             false => 404,
@@ -109,7 +110,7 @@ fn axum_hands_over_whatever_one_route_matches() {
 #[test]
 fn axum_hands_over_whatever_two_routes_match() {
     let mut paths = all_paths();
-    // Every path of two segments, and some of three.
+    // All paths with two segments, and some with three.
     let mut index = 0;
     paths.retain(|path| {
         index += 1;
@@ -128,7 +129,7 @@ fn axum_hands_over_whatever_all_routes_match() {
     check(PATTERNS, &all_paths());
 }
 
-/// Holds axum to our table where the routes have different methods.
+/// Compares axum with the stockade router for routes with different methods.
 #[track_caller]
 fn check_methods(routes: &[(Method, &str)], paths: &[String]) {
     let mut router = Router::new();
@@ -147,7 +148,7 @@ fn check_methods(routes: &[(Method, &str)], paths: &[String]) {
         for method in [Method::GET, Method::POST, Method::PUT] {
             let has_both = |it: &HostRoute| *it.endpoint().method() == method && it.has_path(path);
             let is_ours = known.iter().any(has_both);
-            // axum's 404 and 405 go by its own paths.
+            // axum's 404 and 405 depend on its own paths.
             let is_answered = status(&mut router, &method, path) == 200;
             assert_eq!(is_answered, is_ours, "{method} {path:?} on {routes:?}");
         }

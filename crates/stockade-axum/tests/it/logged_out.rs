@@ -1,4 +1,4 @@
-//! The end of a login inside axum, seen by clients over a port.
+//! The end of a login inside axum, with clients over a port.
 
 #[path = "../../../../tests/hosts/logins.rs"]
 mod logins;
@@ -10,7 +10,7 @@ use stockade_axum::ToAxum;
 use self::logins::{Logins, check};
 use crate::sockets::serve;
 
-/// Both ways to serve an application.
+/// Serves an application in both ways.
 async fn both(logins: &Logins) -> SocketAddr {
     let whole = axum::Router::new().nest_service("/whole", logins.api().to_axum_service().unwrap());
     serve(whole.nest("/routes", logins.api().to_host_router().unwrap())).await

@@ -1,4 +1,5 @@
-//! Inside axum: the whole application, the routes one by one, and connections.
+//! Tests inside axum: the whole application, individual routes, and
+//! connections.
 
 #![expect(clippy::unwrap_used, reason = "tests; clippy.toml knows only functions with `#[test]`")]
 

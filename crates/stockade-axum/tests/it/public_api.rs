@@ -1,10 +1,10 @@
-//! No public item of any crate names the body of hyper, `Incoming`: a host may
-//! be something else.
+//! Checks that no public item of any crate names hyper's body type `Incoming`,
+//! because a host may not use hyper.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The sources of all libraries.
+/// Collects the source files of all libraries.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -16,7 +16,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The files of a crate that name it, other than in comments.
+/// Returns the files of a crate that name it outside comments.
 fn naming(krate: &Path) -> Vec<String> {
     let mut files = Vec::new();
     sources(&krate.join("src"), &mut files);

@@ -1,4 +1,4 @@
-//! The routes one by one: axum does the rest.
+//! Individual routes: axum handles the rest.
 
 use axum::Json;
 use axum::extract::{MatchedPath, Request as TheirRequest};
@@ -17,7 +17,7 @@ use stockade_validation::schema;
 
 use crate::support::{call, check, header_of, request, request_from, send, show};
 
-/// Says which route it was, and with which parameters.
+/// Returns the route and its parameters.
 async fn params(req: Request) -> String {
     let route = req.route().unwrap_or_default().to_owned();
     let params = req.params().map(|(name, value)| format!(" {name}={value}"));
@@ -62,7 +62,7 @@ async fn all_forms_of_paths_mean_the_same() {
     }
     // The decoded path belongs to another route.
     check(&host, "GET /users/%6De", r#"400 {"error":"Bad Request"}"#).await;
-    // axum took these for ours; they are not.
+    // axum's paths match these requests, but the stockade routes do not.
     check(&host, "GET /search/cats/two", r#"404 {"error":"Not Found"}"#).await;
     check(&host, "GET /flights/OSL", r#"404 {"error":"Not Found"}"#).await;
     check(&host, "GET /v1", r#"404 {"error":"Not Found"}"#).await;
@@ -131,12 +131,12 @@ async fn a_body_is_read_where_somebody_asks_and_within_the_limit() {
     check(&host, &post("/large", "[1,2,3,4]"), "200 [1,2,3,4]").await;
     check(&host, &post("/large", "[1,2,3,4,5,6,7,8]"), too_large).await;
     check(&host, &post("/deaf", "[1,2,3,4]"), "200 not read").await;
-    // With one above the limit, nothing is waited for.
+    // A length above the limit is rejected without waiting.
     let mut endless = request("POST /read\ncontent-type: application/json\ncontent-length: 9");
     let never = futures_util::stream::pending::<Result<&str, std::io::Error>>();
     *endless.body_mut() = axum::body::Body::from_stream(never);
     assert_eq!(show(send(&host, endless).await).await, too_large);
-    // Without a length, it is counted as it comes.
+    // Without a length, the body is counted as it arrives.
     let mut chunked = request("POST /read\ncontent-type: application/json");
     let pieces = ["[1,2,", "3,4]"].map(Ok::<_, std::io::Error>);
     *chunked.body_mut() = axum::body::Body::from_stream(futures_util::stream::iter(pieces));
@@ -195,7 +195,7 @@ async fn with_cors_answers_preflights_and_sets_headers() {
         Err(ApiError::authentication())
     }
     let mut api = Router::new();
-    // Found by what it is, whatever it is called.
+    // It is found by its type, whatever its name is.
     let rules = with_cors(["https://app.example"]).named("rules");
     api.put("/open/:id", async || "put").middleware((with_cors("*"), nobody, rules));
     api.get("/closed", async || "closed");
@@ -204,7 +204,7 @@ async fn with_cors_answers_preflights_and_sets_headers() {
         format!("OPTIONS {path}\norigin: {origin}\naccess-control-request-method: PUT")
     };
     let allowed = "access-control-allow-origin";
-    // Nobody needs to be signed in to ask.
+    // A preflight needs no authentication.
     let ours = preflight("/open/1", "https://app.example");
     check(&host, &ours, "204").await;
     assert_eq!(header_of(&host, &ours, allowed).await, "https://app.example");

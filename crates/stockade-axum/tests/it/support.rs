@@ -1,4 +1,4 @@
-//! Requests to an axum router in process, and answers as text.
+//! Sends requests to an in-process axum router, and formats the responses.
 
 use std::net::SocketAddr;
 
@@ -7,13 +7,13 @@ use axum::extract::ConnectInfo;
 use http_body_util::BodyExt as _;
 use tower_service::Service as _;
 
-/// A request from lines: `METHOD target`, then `name: value` for each header,
-/// then after an empty line the body. It comes from 192.0.2.7.
+/// Creates a request from lines: `METHOD target`, then `name: value` for each
+/// header, then after an empty line the body. The client address is 192.0.2.7.
 pub(crate) fn request(text: &str) -> http::Request<Body> {
     request_from("192.0.2.7:4711", text)
 }
 
-/// Sends a request from another client.
+/// Creates a request from another client.
 pub(crate) fn request_from(peer: &str, text: &str) -> http::Request<Body> {
     let (head, body) = text.split_once("\n\n").unwrap_or((text, ""));
     let mut lines = head.lines();
@@ -36,7 +36,7 @@ pub(crate) async fn send(
     router.clone().call(request).await.unwrap()
 }
 
-/// `status body`, or the status alone.
+/// Returns `status body`, or only the status.
 pub(crate) async fn show(response: http::Response<Body>) -> String {
     let status = response.status().as_u16();
     let body = response.into_body().collect().await.unwrap().to_bytes();
@@ -52,7 +52,7 @@ pub(crate) async fn check(router: &axum::Router, text: &str, expected: &str) {
     assert_eq!(call(router, text).await, expected, "{text}");
 }
 
-/// The value of a header of the answer; `-` when it is not there.
+/// Returns the value of a response header, or `-` if it is missing.
 pub(crate) async fn header_of(router: &axum::Router, text: &str, name: &str) -> String {
     let response = send(router, request(text)).await;
     let value = response.headers().get(name);

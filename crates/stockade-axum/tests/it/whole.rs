@@ -27,7 +27,7 @@ fn api(options: RouterOptions) -> Router {
     router
 }
 
-/// A host with a page, state and middleware of its own.
+/// Returns a host with its own page, state and middleware.
 fn host(api: AxumService) -> axum::Router {
     async fn mark(request: TheirRequest, next: Next) -> axum::response::Response {
         let mut response = next.run(request).await;
@@ -139,7 +139,7 @@ async fn errors_stand_in_the_extensions() {
     assert_eq!(show(response).await, r#"500 {"error":"Internal Server Error"}"#);
 }
 
-/// A body that is nobody's, in pieces that are no `Bytes`.
+/// A body type without a library, with chunks that are not `Bytes`.
 struct OwnBody(Vec<&'static [u8]>);
 
 impl http_body::Body for OwnBody {
@@ -155,7 +155,7 @@ impl http_body::Body for OwnBody {
     }
 }
 
-/// The public interface must name no body of hyper.
+/// The public API must not name a body type of hyper.
 #[tokio::test]
 async fn any_body_will_do() {
     async fn ask<S>(mut service: S) -> Response
