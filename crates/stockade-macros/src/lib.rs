@@ -629,8 +629,8 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// the order of the variants counts, which documents cannot say: put variants with more required
 /// fields first.
 ///
-/// Values in which unions are nested so deep that serde would take exponential time to read them
-/// are rejected by the rule `depth`.
+/// The rule `schemaLimit` rejects values whose nested unions serde would read in exponential
+/// time.
 ///
 /// # Replies
 ///

@@ -56,7 +56,9 @@ pub(crate) struct FirstOfRule {
 /// A function that returns the index of the variant that serde builds from a value; `None` if
 /// serde does not read the value.
 #[derive(Clone)]
-pub(crate) struct Choice(Arc<dyn Fn(&Value) -> Option<usize> + Send + Sync>);
+pub(crate) struct Choice(Arc<Choose>);
+
+type Choose = dyn Fn(&Value) -> Option<usize> + Send + Sync;
 
 impl Choice {
     pub(crate) fn new(choose: impl Fn(&Value) -> Option<usize> + Send + Sync + 'static) -> Self {

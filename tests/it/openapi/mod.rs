@@ -7,7 +7,7 @@ mod descriptions;
 mod documents;
 mod json_schema;
 mod node_docs;
-mod official;
+pub(crate) mod official;
 mod small_apis;
 mod tags;
 mod version_3_0;

@@ -9,6 +9,7 @@ use stockade::openapi::{OpenApiOptions, open_api, to_3_0};
 use stockade::prelude::*;
 use stockade::testing::{Contract, SchemaReport, check_schemas};
 
+use crate::openapi::official::validate::validate;
 use crate::support::{app_of, block_on, call, check};
 
 #[derive(Debug, Deserialize, Serialize, Schema)]
@@ -129,6 +130,7 @@ fn breaches(document: &Value, schema: &str) -> Vec<String> {
 fn documents_of_unions_are_valid() {
     let app = app_of(api());
     let document = open_api(&app, &OpenApiOptions::new("Shop", "1")).unwrap();
+    assert_eq!(validate(&document), Ok(()));
     let payment = &document["components"]["schemas"]["Payment"];
     assert_eq!(payment["anyOf"].as_array().map(Vec::len), Some(3), "{payment}");
     let (older, lost) = to_3_0(&document);

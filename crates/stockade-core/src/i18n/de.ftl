@@ -31,6 +31,7 @@ false = Der Wert ist nicht erlaubt
 not = Der Wert ist nicht erlaubt
 anyOf = Der Wert passt zu keiner der Möglichkeiten
 oneOf = Der Wert passt zu keiner der Möglichkeiten
+oneOf-keys = Erlaubt ist nur eines von: { $values }
 oneOf-several = Der Wert passt zu mehr als einer der Möglichkeiten
 custom = „{ $field }“ ist ungültig
 minLength = Mindestens { $limit } Zeichen erforderlich

@@ -15,6 +15,7 @@ false = Value is not allowed
 not = Value is not allowed
 anyOf = Value matches none of the alternatives
 oneOf = Value matches none of the alternatives
+oneOf-keys = Must have only one of: { $values }
 oneOf-several = Value matches more than one of the alternatives
 custom = { $field } is invalid
 minLength = String must be at least { $limit } characters

@@ -7,7 +7,7 @@ pub const ENGLISH: &str = include_str!("en.ftl");
 pub(super) const GERMAN: &str = include_str!("de.ftl");
 
 /// The framework's rules and their parameters. All rules also have `field`.
-pub(super) const RULES: [(&str, &[&str]); 43] = [
+pub(super) const RULES: [(&str, &[&str]); 44] = [
     ("additionalProperties", &[]),
     ("anyOf", &[]),
     ("const", &["value"]),
@@ -36,6 +36,7 @@ pub(super) const RULES: [(&str, &[&str]); 43] = [
     ("multipleOf", &["factor"]),
     ("not", &[]),
     ("oneOf", &[]),
+    ("oneOf-keys", &["values"]),
     ("oneOf-several", &[]),
     ("out-of-range", &["kind"]),
     ("pattern", &[]),

@@ -10,7 +10,7 @@ use super::bounds;
 use super::definition::Definitions;
 use super::keyword::{self, Kind};
 use super::reference::push_step;
-use super::union_types::types_of_union;
+use super::union_types::add_types_of_union;
 use crate::check;
 use crate::depth::{MAX_DEPTH, exceeds};
 use crate::direction::Direction;
@@ -104,9 +104,7 @@ impl<'m> Compiler<'m> {
         for message in std::mem::take(&mut rule.mistakes) {
             self.issue(message);
         }
-        if let Some(types) = types_of_union(&rule, self.direction) {
-            rule.keywords.insert("type".to_owned(), types);
-        }
+        add_types_of_union(&mut rule, self.direction);
         if levels == 0 {
             self.issue(format!("the schema is nested more than {MAX_DEPTH} levels deep"));
             return Node::default();

@@ -10,9 +10,16 @@ use crate::rule::Rule;
 /// The number of references that are followed into each other.
 const MAX_FOLLOWED: usize = 16;
 
+/// Adds `type` to the rule of a union that does not have it.
+pub(super) fn add_types_of_union(rule: &mut Rule, direction: Direction) {
+    if let Some(types) = types_of_union(rule, direction) {
+        rule.keywords.insert("type".to_owned(), types);
+    }
+}
+
 /// Returns the value of `type` for a union without that keyword; `None` for another rule, and if
 /// a variant takes values of any type.
-pub(super) fn types_of_union(rule: &Rule, direction: Direction) -> Option<Value> {
+fn types_of_union(rule: &Rule, direction: Direction) -> Option<Value> {
     let is_union = matches!(rule.inner, Some(InnerRule::FirstOf(_)));
     if !is_union || rule.type_name().is_some() {
         return None;

@@ -47,7 +47,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         path: &Path<'_>,
         message: Option<&'s str>,
     ) -> Option<S::Change> {
-        if self.has_two_keys(union, value) {
+        if has_two_keys(union, value) {
             self.sink.note(path, message, Violation::Shown("oneOf", &union.message));
             return None;
         }
@@ -155,11 +155,6 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         size.saturating_add(MAX_WORK)
     }
 
-    fn has_two_keys<'d>(&self, union: &FirstOf, value: impl Data<'d>) -> bool {
-        let is_key = |name: &str| union.keys.binary_search_by(|key| (**key).cmp(name)).is_ok();
-        !union.keys.is_empty() && value.members().filter(|(name, _)| is_key(name)).nth(1).is_some()
-    }
-
     /// Runs work on a value that is not part of the data, whose address may be used again.
     pub(super) fn apart<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
         let kept = self.choices.take();
@@ -167,6 +162,11 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         self.choices = kept;
         result
     }
+}
+
+fn has_two_keys<'d>(union: &FirstOf, value: impl Data<'d>) -> bool {
+    let is_key = |name: &str| union.keys.binary_search_by(|key| (**key).cmp(name)).is_ok();
+    !union.keys.is_empty() && value.members().filter(|(name, _)| is_key(name)).nth(1).is_some()
 }
 
 /// Returns true if serde builds this variant of the changed value.
@@ -185,5 +185,6 @@ fn is_chosen<'d, 's>(
     chosen == Some(index)
 }
 
-#[cfg(all(test, feature = "derive"))]
+#[cfg(test)]
+#[cfg(feature = "derive")]
 mod tests;

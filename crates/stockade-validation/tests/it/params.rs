@@ -108,6 +108,14 @@ fn errors_of_types_have_parameters() {
 }
 
 #[test]
+fn unions_have_ids_and_parameters() {
+    let keys = |name: &str| Rule::object([(name, Rule::any().required())]);
+    let union = Rule::first_of([keys("a"), keys("b")]).build().unwrap();
+    check(&union, &json!(7), "type expected=object got=number");
+    check(&union, &json!({}), "required");
+}
+
+#[test]
 fn keywords_of_json_schema_have_ids_and_parameters() {
     let two = json!([{ "minimum": 3 }, { "minimum": 5 }]);
     for (rule, value, expected) in [

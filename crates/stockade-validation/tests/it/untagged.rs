@@ -147,9 +147,9 @@ fn documents_agree_with_the_schema() {
 #[derive(Debug, Deserialize, PartialEq, Serialize, Schema)]
 #[serde(untagged)]
 enum Filter {
-    ById { id: u64 },
-    ByFlag { flag: bool, id: String },
-    ByName { name: String, ids: Option<Vec<u8>> },
+    Number { id: u64 },
+    Flagged { flag: bool, id: String },
+    Named { name: String, ids: Option<Vec<u8>> },
 }
 
 /// Texts become numbers and booleans where a variant wants those, as in a query.
@@ -306,10 +306,7 @@ fn unknown_names_are_the_other_variant() {
 fn documents_of_the_other_variant_exclude_the_known_names() {
     let known = json!({ "kind": "circle", "radius": 1 });
     for (schema, values) in [
-        (
-            Shape::schema(),
-            vec![known.clone(), json!({ "kind": "star" }), json!({ "kind": "circle" })],
-        ),
+        (Shape::schema(), vec![known, json!({ "kind": "star" }), json!({ "kind": "circle" })]),
         (Word::schema(), vec![json!("a"), json!("b"), json!(1)]),
         (
             Adjacent::schema(),
@@ -379,7 +376,7 @@ fn marks_in_variants_are_applied() {
     let strip = |mark, mut value: Value| {
         let text = marks.strip_text(mark, &value.to_string()).unwrap();
         marks.strip(mark, &mut value);
-        assert_eq!(text.map_or(value.to_string(), |text| text), value.to_string());
+        assert_eq!(text.unwrap_or_else(|| value.to_string()), value.to_string());
         value
     };
     let login = json!({ "name": "a", "password": "b" });

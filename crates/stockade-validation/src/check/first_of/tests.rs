@@ -349,7 +349,7 @@ mod opaque {
         type Error = &'static str;
 
         fn try_from(number: u64) -> Result<Self, &'static str> {
-            if number % 2 == 0 { Ok(Self(number)) } else { Err("odd") }
+            if number.is_multiple_of(2) { Ok(Self(number)) } else { Err("odd") }
         }
     }
 
