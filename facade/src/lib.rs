@@ -1,74 +1,74 @@
 #![doc = include_str!("../README.md")]
 //!
-//! # From another framework
+//! # Coming from another framework
 //!
-//! [`coming_from`] has the words of axum, actix-web, Express and Fastify beside
-//! ours.
+//! [`coming_from`] maps the concepts of axum, actix-web, Express and Fastify to
+//! stockade.
 //!
-//! # Before it is open to the world
+//! # Deployment and production settings
 //!
-//! [`in_production`] says what to set: addresses, proxies, limits, logs,
-//! shutdown, secrets, memory.
+//! [`in_production`] lists the settings for production: addresses, proxies,
+//! limits, logs, shutdown, secrets, memory.
 //!
-//! # Rules over all routes
+//! # Rules for all routes
 //!
-//! [`guarding`] says how a program checks its own routes: rules that keep it
-//! from being built, and the list of who may call what.
+//! [`guarding`] explains how a program checks its own routes: policy rules that
+//! fail the build, and an overview of access.
 //!
 //! # Clients
 //!
-//! [`clients`] says how they are generated: in TypeScript by two generators, and
-//! in other languages.
+//! [`clients`] explains how to generate clients: in TypeScript with two
+//! generators, and in other languages.
 //!
-//! # With a database
+//! # Databases
 //!
-//! [`databases`] says how: work that blocks, pools, transactions, migrations,
-//! tests. It shows parts of a whole backend, `examples/conduit`. Resources keep
-//! their items in SQLite and PostgreSQL by the features `sqlite` and `postgres`,
-//! whose guide is `databases::sql`.
+//! [`databases`] explains blocking work, pools, transactions, migrations and
+//! tests, with parts of a complete backend: `examples/conduit`. The features
+//! `sqlite` and `postgres` store REST resources in SQLite and PostgreSQL; for
+//! their guide, see `databases::sql`.
 //!
-//! # Many processes
+//! # Scaling to several processes with Redis
 //!
-//! `many_processes`, with the feature `redis`, says how rate limits, sessions,
-//! revoked tokens and rooms are shared on Valkey or Redis, and what happens when that is
-//! gone.
+//! `many_processes` (feature `redis`) explains how processes share rate limits,
+//! sessions, revoked tokens and rooms in Redis or Valkey, and the behavior when
+//! it is unavailable.
 //!
 //! # REST resources
 //!
-//! `rest_resources`, with the feature `rest`, says how the routes of a type over a
-//! store are made: who may do what, scopes, hidden fields, versions, lists.
+//! `rest_resources` (feature `rest`) explains how to generate the routes for a
+//! type with a store: access, scopes, hidden fields, versions, lists.
 //!
-//! # Methods of JSON-RPC
+//! # JSON-RPC
 //!
-//! [`json_rpc`] says how methods are declared, called and limited, with the feature
-//! `rpc`.
+//! [`json_rpc`] (feature `rpc`) explains how to declare, call and limit
+//! methods.
 //!
-//! # Requests that run once
+//! # Idempotency keys
 //!
-//! `idempotency_keys`, with the feature `idempotency`, says how a client may send a
-//! POST again without doing it twice.
+//! `idempotency_keys` (feature `idempotency`) explains how a client can safely
+//! repeat a POST.
 //!
 //! # Sessions
 //!
-//! `sessions`, with the feature `sessions`, says how people log in and out, and how
-//! their data are kept and changed.
+//! `sessions` (feature `sessions`) explains login and logout, and how to store
+//! and change session data.
 //!
 //! # GraphQL
 //!
-//! `graphql_schemas`, with the feature `graphql`, says how a schema is served: who
-//! asks, errors, limits, documents by hash, files.
+//! `graphql_schemas` (feature `graphql`) explains how to serve a schema:
+//! authentication, errors, limits, persisted documents, files.
 //!
 //! # The specification
 //!
 //! A line such as "Spec: Errors › Response rules" names a section of the
-//! [`specification`], where the behaviour is laid down.
+//! [`specification`], which defines the behavior.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "actix")]
 #[doc(inline)]
 pub use stockade_actix as actix;
-// Not inlined: the examples on their pages use their own names, for programs
-// that do not depend on this crate.
+// Not inlined: the examples on their pages use the crate's own name, for
+// programs that do not depend on this crate.
 #[doc(no_inline)]
 pub use stockade_auth as auth;
 #[cfg(feature = "axum")]
@@ -120,7 +120,7 @@ pub use stockade_validation as validation;
 #[doc(inline)]
 pub use stockade_websockets as websockets;
 
-// The vocabulary of HTTP, in the version that our types use.
+// The types of the `http` crate, in the version that the public API uses.
 #[doc(no_inline)]
 pub use {bytes, http, serde_json};
 
@@ -209,13 +209,13 @@ pub mod graphql_schemas {}
 #[doc = include_str!("../docs/rpc.md")]
 pub mod json_rpc {}
 
-/// The specification of the framework: lines of the documentation that begin
-/// with "Spec:" name its sections.
+/// The specification of the framework: documentation lines that begin with
+/// "Spec:" name its sections.
 ///
-/// It is written for any language. Its names in `camelCase` are in Rust the
-/// same names in `snake_case`: `createRouter` is [`create_router`], `withAuth`
-/// is [`with_auth`](crate::middleware::with_auth); the search of this
-/// documentation finds both.
+/// It is language-neutral. Its `camelCase` names are the `snake_case` names in
+/// Rust: `createRouter` is [`create_router`], `withAuth` is
+/// [`with_auth`](crate::middleware::with_auth). You can search this
+/// documentation for both.
 ///
 /// ---
 ///
@@ -224,7 +224,7 @@ pub mod specification {}
 
 pub mod prelude;
 
-/// Crates that expanded macros name. Not part of the public interface.
+/// Crates that macro expansions refer to. Not part of the public API.
 #[doc(hidden)]
 pub mod __private {
     pub use stockade_core as core;

@@ -1,7 +1,8 @@
-//! The names that almost every handler and its tree of routes write.
+//! The names that almost every handler and route tree uses.
 //!
-//! They are 40 at most, and each is documented in its own module. Import other names from their
-//! modules: `stockade::middleware::with_timeout`, `stockade::auth::KeyRing`.
+//! There are at most 40, and each is documented in its own module. Import other
+//! names from their modules: `stockade::middleware::with_timeout`,
+//! `stockade::auth::KeyRing`.
 //!
 //! ```
 //! use stockade::prelude::*;
