@@ -29,9 +29,9 @@ impl Media {
 pub(crate) struct Accepted {
     /// The media type for an outcome, if the client accepts one.
     pub(crate) media: Option<Media>,
-    /// Whether the client explicitly accepts events.
+    /// True if the client explicitly accepts events.
     pub(crate) events: bool,
-    /// Whether the client explicitly accepts HTML.
+    /// True if the client explicitly accepts HTML.
     pub(crate) page: bool,
 }
 

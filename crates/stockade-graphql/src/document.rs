@@ -36,7 +36,7 @@ pub(crate) struct Document {
     pub(crate) fields: usize,
     /// The number of uses of variables.
     variables: usize,
-    /// Whether the document queries the schema.
+    /// True if the document queries the schema.
     pub(crate) asks_for_schema: bool,
 }
 

@@ -85,7 +85,7 @@ impl Serialize for GraphQlError {
 pub(crate) struct Shown {
     /// The error format, and whether messages of 5xx errors are exposed.
     pub(crate) settings: Settings,
-    /// Whether errors suggest names from the schema.
+    /// True if errors suggest names from the schema.
     pub(crate) schema: bool,
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct Service {
     /// True if async-graphql counts the complexity of a batch together.
     /// Otherwise the fields are counted.
     pub(crate) has_budgets: bool,
-    /// Whether introspection is enabled. `None` follows the router's setting to
+    /// True if introspection is enabled. `None` follows the router's setting to
     /// expose errors.
     pub(crate) introspection: Option<bool>,
     pub(crate) reader: Reader,

@@ -10,7 +10,7 @@ use stockade_errors::ConfigIssue;
 pub(crate) struct Address {
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// Whether the connection is encrypted. Requires the `tls` feature.
+    /// True if the connection is encrypted. Requires the `tls` feature.
     pub(crate) is_encrypted: bool,
     /// The user, the password and the database number.
     pub(crate) login: RedisConnectionInfo,

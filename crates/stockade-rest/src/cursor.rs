@@ -16,7 +16,7 @@ use serde_json::Value;
 pub(crate) struct Cursor {
     /// The order, as in the `sort` parameter.
     pub(crate) sort: String,
-    /// Whether the page comes before the keys.
+    /// True if the page comes before the keys.
     pub(crate) backwards: bool,
     pub(crate) place: Place,
 }

@@ -18,9 +18,9 @@ pub(crate) struct Marked {
     pub(crate) read: Marks,
     /// The positions in values that serde serializes.
     pub(crate) written: Marks,
-    /// Whether a read-only position is inside a field.
+    /// True if a read-only position is inside a field.
     pub(crate) keeps_inside: bool,
-    /// Whether a write-only position is inside a field.
+    /// True if a write-only position is inside a field.
     pub(crate) hides_inside: bool,
 }
 

@@ -58,7 +58,7 @@ pub struct Statement {
     pub sql: Arc<str>,
     /// The parameter, a JSON text.
     pub parameter: String,
-    /// Whether the statement changes rows.
+    /// True if the statement changes rows.
     pub writes: bool,
 }
 

@@ -43,7 +43,7 @@ pub(crate) enum Step {
 pub(crate) struct LogQuery {
     /// The known position. `None` requests only the current position.
     pub(crate) after: Option<Position>,
-    /// Whether to end the epoch.
+    /// True if the epoch must end.
     pub(crate) renew: bool,
 }
 

@@ -95,7 +95,7 @@ impl Route {
 struct Cursors {
     next: Option<String>,
     previous: Option<String>,
-    /// Whether the page starts after the first item.
+    /// True if the page starts after the first item.
     is_inner: bool,
 }
 
@@ -103,7 +103,7 @@ struct Cursors {
 struct Edges {
     first: Option<Vec<Value>>,
     last: Option<Vec<Value>>,
-    /// Whether there are items after the last one.
+    /// True if there are items after the last one.
     more: bool,
 }
 

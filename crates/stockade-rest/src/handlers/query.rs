@@ -20,7 +20,7 @@ pub(super) struct ParsedQuery {
     pub(super) list_query: ListQuery,
     /// The order, as in the `sort` parameter.
     pub(super) sort: String,
-    /// Whether the page comes before a cursor.
+    /// True if the page comes before a cursor.
     pub(super) backwards: bool,
     /// The id of the item at which the page starts, until its keys are known.
     begins_at: Option<Value>,

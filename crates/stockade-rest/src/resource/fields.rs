@@ -13,9 +13,9 @@ pub(super) struct Fields {
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) kind: Kind,
-    /// Whether the field can be null or absent.
+    /// True if the field can be null or absent.
     pub(super) is_optional: bool,
-    /// Whether the field is a text that may be too long for a cursor.
+    /// True if the field is a text that may be too long for a cursor.
     pub(super) is_long: bool,
 }
 

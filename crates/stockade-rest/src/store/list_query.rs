@@ -149,7 +149,7 @@ impl Direction {
 pub struct Page<T> {
     /// The items, in the requested order.
     pub items: Vec<Versioned<T>>,
-    /// Whether more items follow.
+    /// True if more items follow.
     pub more: bool,
     /// The number of all items, at most [`ListQuery::count`], or `None` if it
     /// was not requested.

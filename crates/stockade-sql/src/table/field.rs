@@ -11,9 +11,9 @@ pub(crate) struct Field {
     pub(crate) kind: Kind,
     /// The `format` of the schema, such as `uuid`, or empty.
     pub(crate) format: String,
-    /// Whether the field can be null.
+    /// True if the field can be null.
     pub(crate) is_nullable: bool,
-    /// Whether an item can omit the field.
+    /// True if an item can omit the field.
     pub(crate) is_optional: bool,
 }
 

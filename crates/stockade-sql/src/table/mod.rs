@@ -39,13 +39,13 @@ pub(crate) struct Column {
     pub(crate) field: Field,
     /// The quoted name for statements.
     pub(crate) name: String,
-    /// Whether the column type is a text, which supports prefixes.
+    /// True if the column type is a text, which supports prefixes.
     pub(crate) is_text: bool,
-    /// Whether the column and its indexes compare texts by code points.
+    /// True if the column and its indexes compare texts by code points.
     pub(crate) has_text_order: bool,
-    /// Whether this is a PostgreSQL time, which does not store an offset.
+    /// True if this is a PostgreSQL time, which does not store an offset.
     pub(crate) is_instant: bool,
-    /// Whether the collation differs from code point order.
+    /// True if the collation differs from code point order.
     pub(crate) collates: bool,
     /// The range of integers that fit into the column.
     pub(crate) range: (i64, i64),

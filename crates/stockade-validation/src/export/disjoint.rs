@@ -1,4 +1,4 @@
-//! Whether no value can follow two of the variants of a union.
+//! Checks that no value can follow two variants of a union.
 
 use serde_json::Value;
 
