@@ -96,7 +96,7 @@ fn an_error_names_the_closest_variant() {
     check(
         &app,
         "POST /orders\ncontent-type: application/json\n\n{\"id\": 1, \"payment\": 5, \"kind\": \"post\", \"others\": [{\"vat_id\": 1}]}",
-        r#"400 {"error":"Validation failed","details":{"errors":[{"field":"others[0].vat_id","message":"Expected string, got number","rule":"type"},{"field":"city","message":"Required field 'city' is missing","rule":"required"}]}}"#,
+        r#"400 {"error":"Validation failed","details":{"errors":[{"field":"city","message":"Required field 'city' is missing","rule":"required"},{"field":"others[0].vat_id","message":"Expected string, got number","rule":"type"}]}}"#,
     );
 }
 
