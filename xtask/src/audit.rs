@@ -63,6 +63,7 @@ const WITHOUT_LEVEL: &[&str] = &[
     "xtask-circles",
     "xtask-cluster",
     "xtask-compile-cost",
+    "xtask-prose",
 ];
 
 /// Edges within a level: the macros and the router read paths with the same
