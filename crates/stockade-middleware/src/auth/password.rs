@@ -31,7 +31,7 @@ pub async fn hash_password_async(password: impl Into<String>) -> Result<String, 
 /// use stockade::auth::PasswordHasher;
 /// use stockade::middleware::{hash_password_with_async, verify_password_async};
 ///
-/// Returns the hash to store from now on, if the password is right.
+/// /// Returns the hash to store from now on, if the password is right.
 /// async fn log_in(password: String, stored: String) -> Result<Option<String>, ApiError> {
 ///     let hasher = PasswordHasher::recommended();
 ///     if !verify_password_async(password.clone(), stored.clone()).await? {

@@ -162,7 +162,7 @@ pub enum StoreFailure {
     /// };
     /// use stockade::StoreError;
     ///
-    /// A store that cannot be reached.
+    /// /// A store that cannot be reached.
     /// struct Away;
     ///
     /// impl RateStore for Away {

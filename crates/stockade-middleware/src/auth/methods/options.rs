@@ -41,7 +41,7 @@ impl Auth {
     ///     sub: String,
     /// }
     ///
-    /// Signs out everywhere.
+    /// /// Signs out everywhere.
     /// async fn sign_out(
     ///     User(person): User<Person>,
     ///     revocations: State<Revocations>,
