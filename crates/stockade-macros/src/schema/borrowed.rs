@@ -1,13 +1,13 @@
-//! Types with lifetimes: their schema is an `impl` for `'static`, because no rule depends on a
-//! lifetime.
+//! Types with lifetimes. Their schema is implemented for `'static`, because
+//! rules do not depend on lifetimes.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::Parse;
 use syn::{Data, DeriveInput, Field, GenericParam, Generics, WherePredicate};
 
-/// Returns the type with `'static` instead of its lifetimes, and without these parameters;
-/// `None` for a type without lifetimes.
+/// Replaces the lifetime parameters of a type with `'static`. Returns `None`
+/// for a type without lifetimes.
 pub(super) fn with_static(input: &DeriveInput) -> Option<DeriveInput> {
     let names: Vec<String> =
         input.generics.lifetimes().map(|it| it.lifetime.ident.to_string()).collect();
@@ -34,7 +34,7 @@ pub(super) fn with_static(input: &DeriveInput) -> Option<DeriveInput> {
     Some(input)
 }
 
-/// Returns the arguments of the type in its `impl`.
+/// Returns the type arguments for the `impl`.
 pub(super) fn arguments(generics: &Generics) -> TokenStream {
     let arguments = generics.params.iter().map(|param| match param {
         GenericParam::Lifetime(_) => quote!('static),
@@ -45,10 +45,10 @@ pub(super) fn arguments(generics: &Generics) -> TokenStream {
     if arguments.is_empty() { TokenStream::new() } else { quote!(<#(#arguments),*>) }
 }
 
-/// Returns syntax with `'static` instead of these lifetimes.
+/// Replaces these lifetimes with `'static`.
 fn replaced<T: Clone + ToTokens + Parse>(syntax: &T, names: &[String]) -> T {
     let tokens = tokens_of(syntax.to_token_stream(), names);
-    // It was read before, so that it can be read again.
+    // This cannot fail, because the same syntax was parsed before.
     syn::parse2(tokens).unwrap_or_else(|_| syntax.clone())
 }
 

@@ -1,4 +1,4 @@
-//! The types of a union, which are the types of its variants.
+//! Computes the types of a union from the types of its variants.
 
 use serde_json::Value;
 
@@ -7,18 +7,18 @@ use crate::format::TextType;
 use crate::inner::InnerRule;
 use crate::rule::Rule;
 
-/// The number of references that are followed into each other.
+/// Maximum depth of nested references.
 const MAX_FOLLOWED: usize = 16;
 
-/// Adds `type` to the rule of a union that does not have it.
+/// Adds `type` to the rule of a union that does not set it.
 pub(super) fn add_types_of_union(rule: &mut Rule, direction: Direction) {
     if let Some(types) = types_of_union(rule, direction) {
         rule.keywords.insert("type".to_owned(), types);
     }
 }
 
-/// Returns the value of `type` for a union without that keyword; `None` for another rule, and if
-/// a variant takes values of any type.
+/// Returns the value of `type` for a union without that keyword. Returns `None`
+/// for other rules, and if a variant accepts values of any type.
 fn types_of_union(rule: &Rule, direction: Direction) -> Option<Value> {
     let is_union = matches!(rule.inner, Some(InnerRule::FirstOf(_)));
     if !is_union || rule.type_name().is_some() {
@@ -35,7 +35,8 @@ fn types_of_union(rule: &Rule, direction: Direction) -> Option<Value> {
     })
 }
 
-/// Adds the names of the types that a rule takes; `None` if it takes any.
+/// Adds the names of the types that a rule accepts. Returns `None` if the types
+/// are not limited.
 fn add_types(
     rule: &Rule,
     direction: Direction,

@@ -1,7 +1,8 @@
-//! Unions without a tag: the first variant that fits is validated.
+//! Unions without a tag: validates the value with the first matching variant.
 //!
-//! The variant must be the one that serde builds from the changed value. The types and required
-//! properties of the rules find it; if the union is an enum that serde reads, its choice decides.
+//! serde must build the same variant from the changed value. The types and
+//! required properties of the rules select the variant. If serde reads the
+//! union as an enum, serde's choice decides.
 
 use std::collections::HashMap;
 
@@ -13,21 +14,22 @@ use super::walk::{Holder, Walk};
 use crate::data::{Data, Kind};
 use crate::node::{FirstOf, Violation};
 
-/// The choices of a walk so far, by the addresses of a union and of its value.
+/// The choices made so far, by the addresses of a union and its value.
 #[derive(Debug, Default)]
 pub(super) struct Choices {
     known: Known,
     chosen: HashMap<(usize, usize), usize>,
-    /// The number of unions around the current value.
+    /// The number of unions that enclose the current value.
     depth: usize,
 }
 
-/// The number of values that serde may look at for a value of a union, apart from a number that
-/// grows with its size. serde reads a union inside of another one again for each variant of the
-/// outer one, which would take exponential time.
+/// Base limit on the number of values that serde may visit to read one union.
+/// The full limit grows with the size of the value. For each variant of an
+/// outer union, serde reads an inner union again, which could take exponential
+/// time.
 const MAX_WORK: u64 = 100_000;
 
-/// As above, for each value and each variant.
+/// Additional visits for each value, plus one for each variant.
 const MAX_WORK_EACH: u64 = 64;
 
 const NO_VARIANT: Violation<'_> =
@@ -39,7 +41,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         Fitting::new(self.definitions, self.options, &mut choices.known)
     }
 
-    /// Validates a value by the first variant that fits.
+    /// Validates a value with the first matching variant.
     pub(super) fn first_of<'d>(
         &mut self,
         union: &'s FirstOf,
@@ -74,7 +76,8 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         change
     }
 
-    /// Returns the variant with the change that it makes; `None` if there is no such variant.
+    /// Returns the matching variant and its change. Returns `None` if no
+    /// variant matches.
     fn choose<'d>(
         &mut self,
         union: &'s FirstOf,
@@ -106,14 +109,15 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
                 return None;
             }
         }
-        // A type may read more than its rule describes. Its rule decides then.
+        // A type may accept more than its rule describes. In this case,
+        // validate with the rule of serde's choice.
         let chosen = union.choice.as_ref().and_then(|choice| choice.of(&value.to_value()));
         if let Some((index, variant)) = chosen.and_then(|it| Some((it, union.variants.get(it)?))) {
             let before = self.sink.checkpoint();
             let change = self.prepared(variant, value, path, holder);
             let is_right = is_chosen(union, index, value, change.as_ref());
             if !is_right && !self.sink.has_noted_since(&before) {
-                // The change makes another variant of it.
+                // The change makes serde build a different variant.
                 self.sink.note(path, holder.message, NO_VARIANT);
             }
             self.sink.resume(&before);
@@ -123,7 +127,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         None
     }
 
-    /// Notes the errors of the closest variant.
+    /// Reports the errors of the closest variant.
     fn note_closest<'d>(
         &mut self,
         union: &'s FirstOf,
@@ -144,7 +148,8 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         self.is_over = true;
     }
 
-    /// Returns the number of steps that a value may take. Only the outermost union limits them.
+    /// Returns the limit on the work for a value. Only the outermost union has
+    /// a limit.
     fn limit<'d>(&self, union: &FirstOf, value: impl Data<'d>) -> u64 {
         if self.choices.as_ref().is_some_and(|choices| choices.depth > 1) {
             return u64::MAX;
@@ -155,7 +160,8 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         size.saturating_add(MAX_WORK)
     }
 
-    /// Runs work on a value that is not part of the data, whose address may be used again.
+    /// Runs work on a temporary value. Its address may be reused, so the
+    /// choices made so far are set aside.
     pub(super) fn apart<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
         let kept = self.choices.take();
         let result = work(self);
@@ -169,7 +175,7 @@ fn has_two_keys<'d>(union: &FirstOf, value: impl Data<'d>) -> bool {
     !union.keys.is_empty() && value.members().filter(|(name, _)| is_key(name)).nth(1).is_some()
 }
 
-/// Returns true if serde builds this variant of the changed value.
+/// Returns true if serde builds this variant from the changed value.
 fn is_chosen<'d, 's>(
     union: &FirstOf,
     index: usize,

@@ -1,7 +1,9 @@
-//! [`Fitting`]: whether the types and required properties of a rule fit a value, apart from the
-//! keywords that a program has added to its types.
+//! [`Fitting`]: checks whether a value matches the types and required
+//! properties of a rule. It ignores keywords that the application adds to its
+//! types.
 //!
-//! The work is linear in the data for each rule, because the answer of each union is kept.
+//! The work for each rule is linear in the size of the data, because the result
+//! of each union is cached.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow::Break;
@@ -16,14 +18,14 @@ use crate::node::{
 use crate::number::Num;
 use crate::options::ValidationOptions;
 
-/// The result of comparing a value with the types of a rule.
+/// The result of comparing a value with a rule's types.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Misfit {
-    /// Wrong types, missing properties, other constants of a type.
+    /// The number of wrong types, missing properties and different constants.
     pub(super) errors: usize,
-    /// Members that no rule lists; they do not matter for the choice.
+    /// The number of members that no rule lists. They do not affect the choice.
     pub(super) unlisted: usize,
-    /// The number of values that serde looks at, at most.
+    /// Upper limit on the number of values that serde visits.
     pub(super) work: u64,
 }
 
@@ -39,14 +41,14 @@ impl Misfit {
     }
 }
 
-/// The results of the unions at each place of the data, by the addresses of both.
+/// The results of unions, by the addresses of the union and the value.
 pub(super) type Known = HashMap<(usize, usize), Misfit>;
 
 pub(super) struct Fitting<'r, 's> {
     pub(super) definitions: &'s [Definition],
     pub(super) options: &'r ValidationOptions,
     pub(super) known: &'r mut Known,
-    /// The levels that the data may still have.
+    /// Remaining nesting levels of the data.
     left: usize,
 }
 
@@ -59,12 +61,12 @@ impl<'r, 's> Fitting<'r, 's> {
         Self { definitions, options, known, left: MAX_DEPTH }
     }
 
-    /// Compares a value with the types of a node.
+    /// Compares a value with a node's types.
     pub(super) fn of<'d>(&mut self, node: &'s Node, value: impl Data<'d>) -> Misfit {
         let node = node.typed.as_deref().unwrap_or(node);
         let mut misfit = Misfit { work: 1, ..Misfit::default() };
         let kind = value.kind();
-        // The type of the transformed value is not known.
+        // The type of a transformed value is unknown.
         if node.transform.is_some() || node.nullable && matches!(kind, Kind::Null) {
             return misfit;
         }
@@ -103,7 +105,7 @@ impl<'r, 's> Fitting<'r, 's> {
         misfit
     }
 
-    /// Compares a value inside of the one that is looked at.
+    /// Compares a nested value with a node's types.
     fn inside<'d>(&mut self, node: &'s Node, value: impl Data<'d>, misfit: &mut Misfit) {
         let Some(left) = self.left.checked_sub(1) else {
             misfit.error();
@@ -154,7 +156,7 @@ impl<'r, 's> Fitting<'r, 's> {
             }
             match &rules.additional {
                 AdditionalRule::Node(node) => self.inside(node, value, misfit),
-                // A member that is removed is not seen by serde.
+                // serde does not see members that validation removes.
                 AdditionalRule::Refused if !self.options.strip_unknown => misfit.error(),
                 _ => misfit.unlisted = misfit.unlisted.saturating_add(1),
             }
@@ -200,7 +202,7 @@ impl<'r, 's> Fitting<'r, 's> {
         }
     }
 
-    /// Compares a value with the types of a union: one error if it fits no variant.
+    /// Compares a value with a union. Counts one error if no variant matches.
     fn first_of<'d>(&mut self, union: &'s FirstOf, value: impl Data<'d>) -> Misfit {
         let key = (std::ptr::from_ref(union).addr(), value.address());
         let is_container = matches!(value.kind(), Kind::Array(_) | Kind::Object(_));
@@ -222,12 +224,12 @@ impl<'r, 's> Fitting<'r, 's> {
         whole
     }
 
-    /// Returns the place of the first variant that fits.
+    /// Returns the index of the first matching variant.
     pub(super) fn choice<'d>(&mut self, union: &'s FirstOf, value: impl Data<'d>) -> Option<usize> {
         union.variants.iter().position(|variant| self.of(variant, value).errors == 0)
     }
 
-    /// Returns the place of the variant that is closest to a value: the first of several.
+    /// Returns the index of the closest variant. The first one wins a tie.
     pub(super) fn closest<'d>(
         &mut self,
         union: &'s FirstOf,
@@ -247,7 +249,8 @@ impl<'r, 's> Fitting<'r, 's> {
 }
 
 impl Node {
-    /// Returns true if the type of a value and its constants fit; for a scalar, that is all.
+    /// Returns true if the type and the constants match. A scalar needs no
+    /// further checks.
     fn fits_scalar<'d>(&self, value: impl Data<'d>) -> bool {
         match value.kind() {
             Kind::Text(text) => self.fits_text(text),

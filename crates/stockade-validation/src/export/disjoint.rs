@@ -1,18 +1,19 @@
-//! Checks that no value can follow two variants of a union.
+//! Checks that no value can match two variants of a union.
 
 use serde_json::Value;
 
 use super::Context;
 use crate::node::{AdditionalRule, Inner, Node, ObjectRules, kind};
 
-/// Unions with more variants are compared by nothing, because each pair is compared.
+/// The maximum number of variants. Larger unions are not checked, because the
+/// check compares every pair.
 const MAX_VARIANTS: usize = 64;
 
-/// The number of steps into the value, and of references, that are compared.
+/// The maximum number of levels and references that the comparison follows.
 const MAX_STEPS: usize = 6;
 
-/// Returns true if no value follows two of these rules, as far as types, constants and required
-/// properties tell it.
+/// Returns true if no value can match two of these rules. Only types, constants
+/// and required properties are compared.
 pub(super) fn are_disjoint(variants: &[Node], context: Context<'_>) -> bool {
     let mut pairs = variants
         .iter()
@@ -22,7 +23,7 @@ pub(super) fn are_disjoint(variants: &[Node], context: Context<'_>) -> bool {
         && pairs.all(|(left, right)| differ(left, right, context, MAX_STEPS))
 }
 
-/// Returns true if no value follows both.
+/// Returns true if no value matches both nodes.
 fn differ(left: &Node, right: &Node, context: Context<'_>, steps: usize) -> bool {
     let Some(steps) = steps.checked_sub(1) else { return false };
     if left.never || right.never {
@@ -61,7 +62,7 @@ fn differ(left: &Node, right: &Node, context: Context<'_>, steps: usize) -> bool
     }
 }
 
-/// Returns the types of the values that a node accepts.
+/// Returns the value types that a node accepts.
 fn types(node: &Node, context: Context<'_>) -> u8 {
     let mut node = node;
     let mut mask = u8::MAX;
@@ -86,7 +87,8 @@ fn types(node: &Node, context: Context<'_>) -> u8 {
     mask | null
 }
 
-/// Returns the rules that a node stands for: its definition, or the variants of its union.
+/// Returns the rules that a node represents: its definition, or the variants of
+/// its union.
 fn parts<'c>(node: &'c Node, context: Context<'c>) -> Option<Vec<&'c Node>> {
     match node.inner.as_deref()? {
         Inner::Definition(place) => {
@@ -108,7 +110,8 @@ fn literals(node: &Node) -> Option<Vec<&Value>> {
     }
 }
 
-/// Returns true if a property that one of them requires differs in the other, or is refused there.
+/// Returns true if a required property of one node differs in the other node,
+/// or if the other node rejects it.
 fn objects_differ(
     left: &ObjectRules,
     right: &ObjectRules,

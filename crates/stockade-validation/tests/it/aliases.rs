@@ -1,4 +1,4 @@
-//! Further names of fields: `#[serde(alias)]`.
+//! Field aliases: `#[serde(alias)]`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -115,7 +115,7 @@ fn replies_and_documents_have_one_name() {
     assert_eq!(names(&User::schema().unwrap().to_json_schema()), ["name", "age", "tags"]);
 }
 
-/// More properties than a walk keeps at once.
+/// More properties than a walk tracks at once.
 #[test]
 fn width_makes_no_difference() {
     #[derive(Deserialize, Schema)]

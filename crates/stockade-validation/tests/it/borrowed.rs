@@ -63,7 +63,7 @@ fn a_union_that_borrows_is_chosen_by_its_rules() {
     assert_eq!(serde_json::from_str::<Either<'_>>(r#""a""#).unwrap(), Either::Text("a"));
 }
 
-/// A type whose text is owned when it is read from data that is dropped.
+/// A type that owns its text if it is read from temporary data.
 #[test]
 fn a_text_that_may_be_owned_is_read_from_any_data() {
     #[derive(Debug, Deserialize, Schema)]

@@ -1,4 +1,4 @@
-//! Enums that are flattened into a struct, which may be absent.
+//! Flattened enums that may be absent.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -60,7 +60,8 @@ struct With<T> {
     it: T,
 }
 
-/// Checks the errors for some data; serde must read what is valid, and the same value.
+/// Checks the errors for some data. serde must read valid data, with the same
+/// value.
 #[track_caller]
 fn check<T>(data: &Value, expected: &[&str]) -> Option<T>
 where

@@ -1,4 +1,5 @@
-//! `#[serde(untagged)]` and `#[serde(other)]`: errors, documents, options, replies.
+//! `#[serde(untagged)]` and `#[serde(other)]`: errors, documents, options,
+//! responses.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -33,7 +34,8 @@ fn the_closest_variant_has_the_errors() {
     check_type::<Payment>(&json!("card"), &[": Expected object, got string (type)"]);
 }
 
-/// The first variant counts, although the value breaks its keyword: serde builds it.
+/// The first variant counts even if the value breaks its keyword, because serde
+/// builds that variant.
 #[test]
 fn a_later_variant_does_not_excuse_the_first_that_fits() {
     #[derive(Deserialize, Schema)]
@@ -152,7 +154,7 @@ enum Filter {
     Named { name: String, ids: Option<Vec<u8>> },
 }
 
-/// Texts become numbers and booleans where a variant wants those, as in a query.
+/// Texts become numbers and booleans if a variant expects these, as in a query.
 #[test]
 fn texts_are_converted_for_the_variant() {
     let schema = Filter::schema().unwrap();
@@ -171,7 +173,7 @@ fn texts_are_converted_for_the_variant() {
     }
     let errors = schema.check(&json!({ "id": "x" }), &options).unwrap();
     assert_eq!(errors[0].field, "id");
-    // Without conversion serde reads no text as a number.
+    // Without conversion, serde does not read text as a number.
     let errors = schema.check(&json!({ "id": "7" }), &ValidationOptions::new()).unwrap();
     assert_eq!(errors[0].message, "Expected integer, got string");
 }
@@ -205,7 +207,8 @@ fn changes_are_those_of_the_variant() {
     assert_eq!(errors[0].message, "Unknown field 'x'");
 }
 
-/// A default or a removed field can make another variant fit. serde must not build that one.
+/// A default or a removed field can make another variant match. serde must not
+/// build that variant.
 #[test]
 fn a_change_that_serde_reads_as_another_variant_is_rejected_or_read_as_that() {
     #[derive(Debug, Deserialize, PartialEq, Schema)]
@@ -233,7 +236,8 @@ fn a_change_that_serde_reads_as_another_variant_is_rejected_or_read_as_that() {
 
     let schema = Shifting::schema().unwrap();
     let options = ValidationOptions::new();
-    // With its default the second variant is the first one, whose bound it breaks.
+    // The default of the second variant makes the first variant match, and
+    // breaks its bound.
     let read = schema.read_json::<Shifting>(br#"{ "a": 1 }"#, &options);
     assert!(read.is_err(), "{read:?}");
     let strip = options.clone().strip_unknown(true);
@@ -322,7 +326,7 @@ fn documents_of_the_other_variant_exclude_the_known_names() {
             assert_eq!(errors.is_empty(), oracle.is_valid(&data), "{data}: {document}");
         }
     }
-    // A reply has the name of the variant.
+    // A response contains the name of the variant.
     let replies = Shape::reply_schema().unwrap();
     let written = serde_json::to_value(Shape::Unknown).unwrap();
     assert!(replies.check(&written, &ValidationOptions::new()).unwrap().is_empty());
@@ -383,13 +387,13 @@ fn marks_in_variants_are_applied() {
     assert_eq!(strip(Mark::WriteOnly, login.clone()), json!({ "name": "a" }));
     assert_eq!(strip(Mark::ReadOnly, login.clone()), login);
     assert_eq!(strip(Mark::ReadOnly, json!({ "id": 1, "key": "a" })), json!({ "key": "a" }));
-    // Also in a value that is not valid.
+    // Also in an invalid value.
     assert_eq!(strip(Mark::ReadOnly, json!({ "id": 1 })), json!({}));
     assert_eq!(strip(Mark::WriteOnly, json!({ "password": "b", "key": 1 })), json!({ "key": 1 }));
     assert!(marks.may_be_marked(Mark::WriteOnly, "password"));
 }
 
-/// A thousand variants, and a thousand values of each of many.
+/// A thousand variants, and values of a hundred of them.
 #[test]
 fn many_variants_and_values() {
     let variant = |index: usize| {
@@ -405,7 +409,8 @@ fn many_variants_and_values() {
     assert!(schema.to_json_schema()["items"].get("anyOf").is_some());
 }
 
-/// A text that serde_json keeps as it came has the digits that were sent, beside a union.
+/// Text that serde_json stores raw retains the original digits, even next to a
+/// union.
 #[test]
 fn raw_values_beside_a_union_keep_their_text() {
     #[derive(Deserialize, Schema)]

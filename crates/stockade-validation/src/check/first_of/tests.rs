@@ -1,8 +1,8 @@
-//! The choice of a variant, compared with the choice of serde.
+//! Compares the choice of a variant with serde's choice.
 //!
-//! Each test reads generated values by many enums. The rules alone must choose the variant that
-//! serde builds, before the keywords of a program; the schema must never accept a value from which
-//! serde builds another variant.
+//! Each test reads generated values with many enums. Without added keywords,
+//! the rules must choose the same variant as serde. The schema must never
+//! accept a value from which serde builds a different variant.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -22,7 +22,7 @@ fn cases(long: u32, short: u32) -> u32 {
     if std::env::var_os("LONG").is_some() { long } else { short }
 }
 
-/// Returns the union that a schema is.
+/// Returns the union at the root of a schema.
 fn union_of(compiled: &Compiled) -> &FirstOf {
     let mut node: &Node = &compiled.root;
     loop {
@@ -34,13 +34,14 @@ fn union_of(compiled: &Compiled) -> &FirstOf {
     }
 }
 
-/// Returns the name of the variant that a value is of, by its `Debug`.
+/// Returns the variant name of a value from its `Debug` output.
 fn name_of(value: &impl Debug) -> String {
     let text = format!("{value:?}");
     text.split(|char: char| !char.is_alphanumeric()).next().unwrap_or_default().to_owned()
 }
 
-/// Compares the choices for one value. `names` are the variants in the order of the rules.
+/// Compares the choices for one value. `names` lists the variants in the order
+/// of the rules.
 #[track_caller]
 fn compare<T: HasSchema + DeserializeOwned + Debug>(names: &[&str], value: &Value) {
     let schema = T::schema().unwrap();
@@ -51,7 +52,8 @@ fn compare<T: HasSchema + DeserializeOwned + Debug>(names: &[&str], value: &Valu
         .choice(union_of(compiled), value)
         .map(|index| names[index].to_owned());
     let read = serde_json::from_value::<T>(value.clone()).ok().map(|value| name_of(&value));
-    // Rules describe less than serde reads, and such a value is rejected.
+    // Rules describe fewer forms than serde reads. A value in another form is
+    // rejected.
     if chosen.is_some() || !has_undescribed_form(value) {
         assert_eq!(chosen, read, "{value}");
     }
@@ -65,9 +67,10 @@ fn compare<T: HasSchema + DeserializeOwned + Debug>(names: &[&str], value: &Valu
     }
 }
 
-/// Returns true for a value that serde may read in a form that rules do not describe: inside of a
-/// union it reads a struct from an array, a tag from the number of its variant, and a variant
-/// without content from an object whose value is null.
+/// Returns true for a value that serde may read in a form that the rules do not
+/// describe. Inside a union, serde reads a struct from an array and a tag from
+/// the variant's index. It also reads a variant without content from an object
+/// with a null value.
 fn has_undescribed_form(value: &Value) -> bool {
     match value {
         Value::Array(_) => true,
@@ -337,7 +340,7 @@ fn variants_with_and_without_a_tag() {
     }
 }
 
-/// Types whose rules do not say all that serde asks.
+/// Types with rules that do not describe everything serde checks.
 mod opaque {
     use super::*;
 
@@ -353,7 +356,7 @@ mod opaque {
         }
     }
 
-    /// A type with a rule by hand, which serde does not check.
+    /// A type with a handwritten rule that serde does not check.
     #[derive(Debug, Deserialize)]
     pub(super) struct Sku(#[expect(dead_code, reason = "only shown")] String);
 
@@ -412,7 +415,7 @@ fn serde_decides_where_the_rules_do_not_say_all() {
         assert_eq!(name_of(&plain), expected, "serde for {value}");
         assert_eq!(read(&value).unwrap(), expected, "{value}");
     }
-    // serde builds the first variant, which breaks its keyword.
+    // serde builds the first variant, but the value violates its keyword.
     let Err(ReadError::Invalid(errors)) = read(&json!("abc")) else { panic!("it is read") };
     assert_eq!(errors[0].rule, "pattern");
 }
@@ -432,8 +435,8 @@ proptest! {
     }
 }
 
-/// A value of so many unions in unions, which fits no variant: serde would try two variants for
-/// each of them.
+/// Returns a value of `levels` nested unions that matches no variant. serde
+/// would try two variants for each union.
 fn deep(levels: usize, leaf: &Value) -> Value {
     (0..levels).fold(leaf.clone(), |inner, _| json!({ "a": inner }))
 }
