@@ -66,7 +66,7 @@ pub fn names<const N: usize>(names: [&str; N]) -> Rule {
     Rule::string().values(names)
 }
 
-/// Makes the last variant of a rule the one of all unknown names.
+/// Makes the last variant of a rule accept all unknown names.
 #[must_use = "a rule does nothing until it is built"]
 pub fn or_other(mut rule: Rule) -> Rule {
     match &mut rule.inner {
@@ -90,7 +90,7 @@ pub fn first_of<const N: usize>(variants: [Rule; N], chosen: Chosen) -> Rule {
     Rule::any().with_inner(InnerRule::FirstOf(union))
 }
 
-/// Notes that the keywords that follow are not keywords of the type.
+/// Marks the end of the keywords of the type. The program adds the keywords that follow.
 #[must_use = "a rule does nothing until it is built"]
 pub fn typed(rule: Rule) -> Rule {
     Rule { typed: Some(Box::new(rule.clone())), ..rule }

@@ -117,7 +117,7 @@ impl Rule {
             }
             Direction::Write => {
                 self.replace();
-                // serde has no choice where it writes.
+                // serde chooses a variant only when it reads.
                 if let Some(InnerRule::FirstOf(union)) = &mut self.inner {
                     union.choice = None;
                 }

@@ -25,7 +25,7 @@ pub(crate) enum InnerRule {
     FirstOf(FirstOfRule),
 }
 
-/// An object of the kind that its tag names.
+/// An object with a tag that names its variant.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TaggedRule {
     pub(crate) tag: String,
@@ -44,12 +44,12 @@ pub(crate) struct VariantsRule {
     pub(crate) has_other: bool,
 }
 
-/// The first of several rules whose types and required properties fit.
+/// A list of rules. The first rule with matching types and required properties applies.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FirstOfRule {
     pub(crate) variants: Vec<Rule>,
     pub(crate) choice: Option<Choice>,
-    /// Names of properties, of which an object has one at most.
+    /// Names of properties. An object has at most one of them.
     pub(crate) keys: Vec<String>,
 }
 
@@ -69,8 +69,8 @@ impl Choice {
         (self.0)(value)
     }
 
-    /// Returns the choice for an object in which serde does not see these names. If no variant
-    /// fits, the choice is `otherwise`.
+    /// Hides these members of an object from serde. If no variant matches, the choice is
+    /// `otherwise`.
     pub(crate) fn without(self, names: Vec<String>, otherwise: Option<usize>) -> Self {
         Self::new(move |value| {
             let Value::Object(members) = value else { return self.of(value) };
@@ -292,9 +292,8 @@ impl Rule {
         rule.with_inner(InnerRule::Variants(VariantsRule { variants, has_other: false }))
     }
 
-    /// Makes a rule for a value of one of several kinds without a tag. The first variant whose
-    /// types and required fields fit is the kind of the value, and its other keywords are
-    /// checked then. This is how serde reads an untagged enum.
+    /// Creates a rule for a union without a tag. The first variant with matching types and required
+    /// fields applies, as in an untagged enum of serde. Its other keywords are checked afterwards.
     ///
     /// If no variant fits, the errors are the errors of the closest variant. The closest variant
     /// has the JSON type of the value, then a constant that is equal, then the fewest wrong
@@ -313,7 +312,7 @@ impl Rule {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Documents have `oneOf` if no value can be of two variants, and `anyOf` otherwise.
+    /// Documents have `oneOf` if no value can match two variants, and `anyOf` otherwise.
     #[track_caller]
     pub fn first_of(variants: impl IntoIterator<Item = Self>) -> Self {
         let variants = variants.into_iter().collect();

@@ -63,9 +63,9 @@ pub struct Rule {
     pub(crate) definitions: Vec<(String, Self)>,
     /// The rules whose properties are added to those of this one.
     pub(crate) flattened: Vec<Self>,
-    /// The rule that the type has by itself, if keywords of a program were added to it.
+    /// The rule of the type, if the program added keywords to it.
     pub(crate) typed: Option<Box<Self>>,
-    /// Other names of the property that the rule is of.
+    /// Aliases of the property.
     pub(crate) aliases: Vec<String>,
     pub(crate) form: Option<TextForm>,
     pub(crate) canonical: Option<CanonicalText>,

@@ -177,7 +177,8 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    /// Compiles the rule that a type has by itself. Its mistakes are found in the whole rule.
+    /// Compiles the rule of a type without the keywords of the program. The complete rule reports
+    /// the same configuration errors.
     fn typed(&mut self, mut rule: Rule, levels: usize) -> Box<Node> {
         let known = self.state.mistakes.len();
         rule.definitions.clear();
@@ -326,7 +327,7 @@ impl<'m> Compiler<'m> {
         rules
     }
 
-    /// Returns the further names of properties, with the places of the properties.
+    /// Returns the aliases of properties, with the indices of the properties.
     fn aliases(&mut self, listed: &[(String, Rule)]) -> Vec<(Box<str>, usize)> {
         let mut aliases: Vec<(Box<str>, usize)> = Vec::new();
         for (place, (_, rule)) in listed.iter().enumerate() {

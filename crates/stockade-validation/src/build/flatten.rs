@@ -172,7 +172,8 @@ fn spread_tagged(base: &Rule, union: TaggedRule, optional: bool) -> TaggedRule {
     }
 }
 
-/// serde takes the first member that is named as a variant, so that there may be only one.
+/// serde reads the first member with the name of a variant, so an object may have only one such
+/// member.
 fn spread_keys(base: &Rule, union: VariantsRule, optional: bool) -> FirstOfRule {
     let keys: Vec<String> = union.variants.iter().map(|(name, _)| name.clone()).collect();
     let mut variants: Vec<Rule> = Vec::new();
@@ -194,8 +195,8 @@ fn spread_first_of(base: &Rule, union: FirstOfRule, optional: bool) -> FirstOfRu
         if is_object {
             base.clone().flatten(variant)
         } else {
-            // serde reads it from no object. It keeps its place, by which serde's choice names
-            // the others.
+            // serde does not read this variant from an object. It stays in the list, because
+            // serde's choice is an index.
             Rule { boolean: Some(false), ..Rule::at(base.location) }
         }
     };

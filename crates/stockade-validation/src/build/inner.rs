@@ -130,7 +130,7 @@ impl Compiler<'_> {
             }
             Some(InnerRule::FirstOf(union)) => {
                 let inner = std::mem::take(&mut union.variants).into_iter();
-                // Each keeps its place, by which serde's choice names it.
+                // Keep the order, because serde's choice is an index.
                 let tag_one = |inner| {
                     let never = Rule { boolean: Some(false), ..Rule::at(rule.location) };
                     self.with_tag(inner, tag, name, value, trail).unwrap_or(never)

@@ -46,7 +46,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
             None => self.apply_all(node, applicators, value, path, message),
             Some(patch) => {
                 let changed = patch.preview_with_all_keys(&value.to_value());
-                // Its address may be used again.
+                // The address of the changed value may be reused.
                 self.apart(|walk| walk.apply_all(node, applicators, &changed, path, message))
             }
         };
@@ -162,8 +162,8 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         }
     }
 
-    /// Returns true if the value follows the rule, which has a union whose variant depends on
-    /// the changes of the value.
+    /// Returns true if the value follows the rule. The rule contains a union, and the changes of
+    /// the value decide its variant.
     #[inline(never)]
     fn follows_changed<'d>(
         &mut self,
@@ -177,12 +177,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         (self.fuel, self.is_exhausted) = (fuel, is_exhausted);
         match sink.finish() {
             Ok(errors) => {
-                let open = errors.iter().find_map(|error| match &*error.rule {
-                    "depth" => Some(Violation::Depth),
-                    "patternLimit" => Some(Violation::PatternLimit),
-                    "schemaLimit" => Some(Violation::SchemaLimit),
-                    _ => None,
-                });
+                let open = errors.iter().find_map(|error| Violation::undecided_by(&error.rule));
                 if let Some(broken) = open {
                     self.is_exhausted = true;
                     self.sink.note(path, None, broken);

@@ -17,7 +17,7 @@ struct Slots<D> {
     /// The object, if there are more properties than slots: they are looked up
     /// one by one, so that nothing is allocated.
     object: Option<D>,
-    /// The object, if some property has another name than its own.
+    /// The object, if it has a property under an alias.
     aliased: Option<D>,
 }
 
@@ -162,7 +162,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         }
     }
 
-    /// Notes a property that has come by two of its names.
+    /// Reports a property that the object has under two names.
     fn twice<'d>(&mut self, rules: &'s ObjectRules, object: impl Data<'d>, parent: &Path<'_>) {
         if let Some(Property { name, .. }) = rules.twice_in(object) {
             let path = Path::Field { name, parent };

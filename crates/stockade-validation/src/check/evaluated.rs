@@ -36,11 +36,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
                 }
             }
             Some(Inner::Tagged(tagged)) => {
-                let variant = match value.member(&tagged.tag) {
-                    Some(tag) => tagged.variant(tag.text()),
-                    None => tagged.absent.as_deref(),
-                };
-                if let Some(variant) = variant {
+                if let Some(variant) = tagged.variant_of(value) {
                     self.evaluate(variant, true, value, path, seen)?;
                 }
             }

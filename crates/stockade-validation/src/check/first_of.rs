@@ -6,19 +6,19 @@
 
 use std::collections::HashMap;
 
-use super::fit::{Fitting, Known};
+use super::fit::{Fitting, Key, Known, key_of};
 use super::patch::Patch;
 use super::path::Path;
 use super::sink::Sink;
 use super::walk::{Holder, Walk};
-use crate::data::{Data, Kind};
+use crate::data::Data;
 use crate::node::{FirstOf, Violation};
 
-/// The choices made so far, by the addresses of a union and its value.
+/// The choices made so far.
 #[derive(Debug, Default)]
 pub(super) struct Choices {
     known: Known,
-    chosen: HashMap<(usize, usize), usize>,
+    chosen: HashMap<Key, usize>,
     /// The number of unions that enclose the current value.
     depth: usize,
 }
@@ -53,11 +53,10 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
             self.sink.note(path, message, Violation::Shown("oneOf", &union.message));
             return None;
         }
-        let key = (std::ptr::from_ref(union).addr(), value.address());
-        let is_container = matches!(value.kind(), Kind::Array(_) | Kind::Object(_));
+        let key = key_of(union, value);
         let holder = Holder { message, required: None };
         let choices = self.choices.get_or_insert_default();
-        let chosen = choices.chosen.get(&key).filter(|_| is_container).copied();
+        let chosen = key.and_then(|key| choices.chosen.get(&key).copied());
         if let Some(variant) = chosen.and_then(|index| union.variants.get(index)) {
             return self.prepared(variant, value, path, holder);
         }
@@ -70,7 +69,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         let choices = self.choices.get_or_insert_default();
         choices.depth -= 1;
         let (chosen, change) = chosen?;
-        if is_container {
+        if let Some(key) = key {
             choices.chosen.insert(key, chosen);
         }
         change

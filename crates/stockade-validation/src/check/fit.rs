@@ -41,8 +41,18 @@ impl Misfit {
     }
 }
 
-/// The results of unions, by the addresses of the union and the value.
-pub(super) type Known = HashMap<(usize, usize), Misfit>;
+/// The addresses of a union and of its value.
+pub(super) type Key = (usize, usize);
+
+/// Returns the key of a union and its value. Returns `None` for a scalar, which is faster to check
+/// again.
+pub(super) fn key_of<'d>(union: &FirstOf, value: impl Data<'d>) -> Option<Key> {
+    let is_container = matches!(value.kind(), Kind::Array(_) | Kind::Object(_));
+    is_container.then(|| (std::ptr::from_ref(union).addr(), value.address()))
+}
+
+/// The results of unions.
+pub(super) type Known = HashMap<Key, Misfit>;
 
 pub(super) struct Fitting<'r, 's> {
     pub(super) definitions: &'s [Definition],
@@ -162,11 +172,7 @@ impl<'r, 's> Fitting<'r, 's> {
             }
         }
         for (index, entry) in rules.entries.iter().enumerate() {
-            let is_required = entry.in_required_list || entry.node.required;
-            if is_required
-                && entry.node.default.is_none()
-                && rules.names_in(value, index).next().is_none()
-            {
+            if entry.must_be_present() && rules.names_in(value, index).next().is_none() {
                 misfit.error();
             }
         }
@@ -176,11 +182,7 @@ impl<'r, 's> Fitting<'r, 's> {
     }
 
     fn tagged<'d>(&mut self, union: &'s Tagged, value: impl Data<'d>, misfit: &mut Misfit) {
-        let variant = match value.member(&union.tag) {
-            Some(tag) => union.variant(tag.text()),
-            None => union.absent.as_deref(),
-        };
-        match variant {
+        match union.variant_of(value) {
             Some(variant) => misfit.add(self.of(variant, value)),
             None => misfit.error(),
         }
@@ -204,9 +206,8 @@ impl<'r, 's> Fitting<'r, 's> {
 
     /// Compares a value with a union. Counts one error if no variant matches.
     fn first_of<'d>(&mut self, union: &'s FirstOf, value: impl Data<'d>) -> Misfit {
-        let key = (std::ptr::from_ref(union).addr(), value.address());
-        let is_container = matches!(value.kind(), Kind::Array(_) | Kind::Object(_));
-        if is_container && let Some(known) = self.known.get(&key) {
+        let key = key_of(union, value);
+        if let Some(known) = key.and_then(|key| self.known.get(&key)) {
             return *known;
         }
         let mut whole = Misfit { errors: 1, ..Misfit::default() };
@@ -218,7 +219,7 @@ impl<'r, 's> Fitting<'r, 's> {
                 break;
             }
         }
-        if is_container {
+        if let Some(key) = key {
             self.known.insert(key, whole);
         }
         whole

@@ -165,10 +165,7 @@ fn rules_of<'s>(compiled: &'s Compiled, form: &Value) -> Option<&'s ObjectRules>
     let (mut node, _) = resolved(compiled, &compiled.root)?;
     loop {
         let variant = match node.inner.as_deref() {
-            Some(Inner::Tagged(tagged)) => match form.get(&*tagged.tag) {
-                Some(tag) => tagged.variant(tag.as_str())?,
-                None => tagged.absent.as_deref()?,
-            },
+            Some(Inner::Tagged(tagged)) => tagged.variant_of(form)?,
             Some(Inner::FirstOf(union)) => super::variant_of(compiled, union, form),
             _ => return node.object.as_deref(),
         };

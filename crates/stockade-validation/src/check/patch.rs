@@ -157,7 +157,7 @@ impl<'s> ObjectPatch<'s> {
         let mut hint = 0;
         for (name, value) in map {
             if let Some(index) = rules.find_listed(&name, hint) {
-                // A property that came by a further name gets its own.
+                // A property with an alias gets its own name.
                 let is_own = rules.aliases.is_empty() || *rules.entries[index].name == *name;
                 let name = if is_own { name } else { rules.entries[index].name.to_string() };
                 listed[index] = Some((name, value));

@@ -61,14 +61,14 @@ pub(super) trait Sink<'s> {
         keep
     }
 
-    /// Begins a trial, which [`rewind`](Self::rewind) or [`resume`](Self::resume) ends. A change
-    /// ends a quiet walk in it.
+    /// Begins a trial. End it with [`rewind`](Self::rewind) or [`resume`](Self::resume). A change
+    /// during the trial ends a quiet walk.
     fn checkpoint(&mut self) -> Checkpoint;
 
-    /// Forgets everything since the beginning of a trial.
+    /// Ends a trial and discards its results.
     fn rewind(&mut self, before: Checkpoint);
 
-    /// Goes on after a trial, and keeps its results.
+    /// Ends a trial and keeps its results.
     fn resume(&mut self, before: &Checkpoint);
 
     /// Returns true if the walk ends without an outcome.
@@ -84,7 +84,7 @@ pub(super) struct Checkpoint {
     errors: usize,
     error_bytes: usize,
     done: bool,
-    /// As [`Quiet`] was told.
+    /// The setting of [`Quiet::keep`] before the trial.
     keep: bool,
 }
 
@@ -92,8 +92,7 @@ pub(super) struct Checkpoint {
 pub(super) struct Quiet {
     keep: bool,
     done: bool,
-    /// A trial has changed a value or has failed, so that only a walk with changes finds the
-    /// outcome.
+    /// True if a trial changed a value or failed. Only a walk with changes can find the outcome.
     pub(super) needs_changes: bool,
     /// The number of trials around the current value.
     trials: usize,
@@ -185,7 +184,7 @@ impl<'s> Sink<'s> for Quiet {
         before
     }
 
-    /// Another walk finds out, which can change a value.
+    /// A walk that can change values decides instead.
     fn rewind(&mut self, before: Checkpoint) {
         self.resume(&before);
         self.done = true;

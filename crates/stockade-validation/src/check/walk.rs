@@ -30,7 +30,7 @@ pub(super) struct Walk<'r, 's, S> {
     pub(super) root: Option<&'r Value>,
     /// True if the caller wants the data, changed or not.
     pub(super) keep: bool,
-    /// The variants of the unions so far.
+    /// The chosen variants of unions.
     pub(super) choices: Option<Box<Choices>>,
     /// The last value of a definition has a wrong type or is missing.
     pub(super) is_over: bool,

@@ -35,8 +35,7 @@ pub(crate) trait Data<'d>: Copy {
     /// [`MAX_DEPTH`](crate::depth::MAX_DEPTH).
     fn size(self) -> usize;
 
-    /// Returns the address of the value, which differs from those of all other values that are
-    /// not empty.
+    /// Returns the address of the value. It is unique among values that are not empty.
     fn address(self) -> usize;
 
     /// Returns the text, if the value is one.

@@ -120,10 +120,8 @@ fn objects_differ(
 ) -> bool {
     let sides = [(left, right), (right, left)];
     sides.into_iter().any(|(one, other)| {
-        let required = one.entries.iter().filter(|entry| {
-            (entry.in_required_list || entry.node.required) && entry.node.default.is_none()
-        });
-        required.into_iter().any(|entry| match other.find_listed(&entry.name, 0) {
+        let mut required = one.entries.iter().filter(|entry| entry.must_be_present());
+        required.any(|entry| match other.find_listed(&entry.name, 0) {
             Some(index) => differ(&entry.node, &other.entries[index].node, context, steps),
             None => matches!(other.additional, AdditionalRule::Refused),
         })

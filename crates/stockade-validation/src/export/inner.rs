@@ -143,8 +143,8 @@ fn first_of(union: &FirstOf, nullable: bool, context: Context<'_>) -> Value {
     variants.chain(null_if(nullable && !takes_null)).collect()
 }
 
-/// Says by `not` that an object has none of the keys of a union: a property that is `false` would
-/// say the same, but generators of clients do not know it.
+/// Excludes the keys of a union with `not`. A `false` property would mean the same, but client
+/// generators do not support it.
 fn without_keys(mut variant: Value, union: &FirstOf) -> Value {
     let Some(properties) = variant.get_mut("properties").and_then(Value::as_object_mut) else {
         return variant;

@@ -72,7 +72,7 @@ enum MemberRules<'m> {
     Object {
         rules: &'m ObjectRules,
         whole: Whole<'m>,
-        /// The union without a tag whose variant this is.
+        /// The union without a tag that contains this variant.
         union: Option<&'m FirstOf>,
     },
     Variants(&'m Variants),
@@ -312,8 +312,8 @@ impl Marks {
         self.member_rules_by(node, tag_of, || Value::Object(members.clone()))
     }
 
-    /// Returns them for an object. `tag_of` returns the text of a member, if the object has the
-    /// member, and `value` the whole object.
+    /// Returns the rules of the members of an object. `tag_of` returns the text of a member, if the
+    /// object has the member. `value` returns the whole object.
     fn member_rules_by<'m, 't>(
         &'m self,
         node: &'m Node,
@@ -370,8 +370,8 @@ impl Marks {
         }
     }
 
-    /// Returns the rule of a member that a variant marks. The variant of a value that is not
-    /// valid is not certain, so that the mark of each of them counts.
+    /// Returns the rule of a member that any variant marks. The variant of an invalid value is
+    /// uncertain, so the marks of all variants count.
     fn marked_in<'m>(&'m self, union: &'m FirstOf, mark: Mark, name: &str) -> Member<'m> {
         let members = union.variants.iter().filter_map(|variant| {
             let rules = self.followed(variant).object.as_deref()?;

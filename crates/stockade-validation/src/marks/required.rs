@@ -21,11 +21,8 @@ impl Marks {
     fn required_in(&self, node: &Node, left: usize) -> Option<String> {
         let left = left.checked_sub(1)?;
         let rules = self.followed(node).object.as_deref()?;
-        let required = rules.properties().iter().filter(|property| {
-            let is_required = property.node.required || property.in_required_list;
-            is_required && property.node.default.is_none()
-        });
-        required.into_iter().find_map(|property| {
+        let mut required = rules.properties().iter().filter(|property| property.must_be_present());
+        required.find_map(|property| {
             if self.is_marked(&property.node, Mark::ReadOnly) {
                 return Some(property.name.to_string());
             }

@@ -161,7 +161,7 @@ fn viewed_inner(inner: InnerRule, view: View) -> InnerRule {
             let variants = variants.into_iter().map(|(name, rule)| (name, rule.map(placed)));
             InnerRule::Variants(VariantsRule { variants: variants.collect(), has_other })
         }
-        // The type is not read from such a value, so that serde has no choice.
+        // serde does not read the type from such a value, so it does not choose a variant.
         InnerRule::FirstOf(FirstOfRule { variants, choice: _, keys }) => {
             let variants = variants.into_iter().map(placed).collect();
             InnerRule::FirstOf(FirstOfRule { variants, choice: None, keys })

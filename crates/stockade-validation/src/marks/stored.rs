@@ -182,10 +182,7 @@ impl Marks {
                 let member_rules = self.member_rules(node, members)?;
                 if let MemberRules::Object { rules, .. } = member_rules {
                     let mut absent = rules.properties().iter().filter(|property| {
-                        let is_required = property.in_required_list || property.node.required;
-                        is_required
-                            && property.node.default.is_none()
-                            && !members.contains_key(&*property.name)
+                        property.must_be_present() && !members.contains_key(&*property.name)
                     });
                     let is_marked = |name| match self.member(member_rules, mark, name) {
                         Member::Marked => true,

@@ -226,8 +226,8 @@ impl<'a> TextCopy<'a> {
         unescaped(self.quoted_name(index))
     }
 
-    /// Returns the member that an object has by this name, if it is a text: the last one, as
-    /// parsers do.
+    /// Returns the text of the last member with this name, as parsers do. The inner `Option` is
+    /// `None` for another type.
     fn tag_of(&self, index: usize, name: &str) -> Option<Option<Cow<'a, str>>> {
         let child = self.children(index).filter(|child| self.name(*child) == name).last()?;
         let raw = self.raw(child);

@@ -39,6 +39,7 @@ pub(crate) use self::object::{
 pub(crate) use self::text::TextRules;
 pub(crate) use self::validate::{Accept, Validator};
 pub(crate) use self::violation::{SEVERAL, Violation, unknown_field};
+use crate::data::Data;
 use crate::direction::Direction;
 use crate::format::TextType;
 use crate::function::{Custom, Default, Transform};
@@ -129,6 +130,14 @@ impl Tagged {
         let named = self.variants.iter().find(|(name, _)| **name == *tag).map(|(_, node)| node);
         named.or(self.other.as_deref())
     }
+
+    /// Returns the rule of an object, by its tag or the lack of one.
+    pub(crate) fn variant_of<'d>(&self, object: impl Data<'d>) -> Option<&Node> {
+        match object.member(&self.tag) {
+            Some(tag) => self.variant(tag.text()),
+            None => self.absent.as_deref(),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -141,13 +150,13 @@ pub(crate) struct Variants {
     pub(crate) message: String,
 }
 
-/// The first variant whose types and required properties fit.
+/// A list of variants. The first variant with matching types and required properties applies.
 #[derive(Debug)]
 pub(crate) struct FirstOf {
     pub(crate) variants: Box<[Node]>,
     /// The variant that serde builds.
     pub(crate) choice: Option<Choice>,
-    /// Names of properties, of which an object has one at most; sorted.
+    /// Sorted names of properties. An object has at most one of them.
     pub(crate) keys: Box<[Box<str>]>,
     /// `Must have only one of: …`.
     pub(crate) message: String,

@@ -27,7 +27,7 @@ pub(crate) struct ObjectRules {
     pub(crate) listed: usize,
     /// Indices of `entries`, by length of the name, then by name.
     by_name: Box<[usize]>,
-    /// Further names of listed properties, with their indices.
+    /// Aliases of listed properties, with the indices of the properties.
     pub(crate) aliases: Box<[(Box<str>, usize)]>,
     /// The list form of `required`, as indices of `entries`.
     pub(crate) required_list: Box<[usize]>,
@@ -54,6 +54,13 @@ pub(crate) struct Property {
     pub(crate) node: Node,
     /// The list form of `required` reports its absence already.
     pub(crate) in_required_list: bool,
+}
+
+impl Property {
+    /// Returns true if an object must have the property, and no default replaces it.
+    pub(crate) fn must_be_present(&self) -> bool {
+        (self.node.required || self.in_required_list) && self.node.default.is_none()
+    }
 }
 
 /// The keyword `additionalProperties`.
@@ -133,9 +140,8 @@ impl ObjectRules {
             set.fold(0, |bits, (index, _)| bits | bit(index))
         };
         let has_default = |entry: &Property| entry.node.default.is_some();
-        let is_required = |entry: &Property| entry.node.required || entry.in_required_list;
         let defaulted = bits(&has_default);
-        let required = bits(&|entry| is_required(entry) && !has_default(entry));
+        let required = bits(&Property::must_be_present);
         let mut by_name: Box<[usize]> = (0..entries.len()).collect();
         sort_by(&mut by_name, |left, right| order(&entries[*left].name, &entries[*right].name));
         Self {
@@ -231,13 +237,13 @@ impl ObjectRules {
         self.find(name, hint).filter(|index| *index < self.listed).or_else(|| self.alias(name))
     }
 
-    /// Returns the index of the property that has this further name.
+    /// Returns the index of the property with this alias.
     fn alias(&self, name: &str) -> Option<usize> {
         let known = self.aliases.iter().find(|(known, _)| same(known, name));
         known.map(|(_, index)| *index)
     }
 
-    /// Returns the names by which an object has the property at this place.
+    /// Returns the names that an object uses for the property at this index.
     pub(crate) fn names_in<'d>(
         &self,
         object: impl Data<'d>,
@@ -248,7 +254,7 @@ impl ObjectRules {
         names.map(|name| &**name).filter(move |name| object.member(name).is_some())
     }
 
-    /// Returns the first property that an object has by two of its names.
+    /// Returns the first property that an object has under two names.
     pub(crate) fn twice_in<'d>(&self, object: impl Data<'d>) -> Option<&Property> {
         let mut places = self.aliases.iter().map(|(_, index)| *index);
         let twice = places.find(|index| self.names_in(object, *index).nth(1).is_some());
@@ -333,7 +339,7 @@ pub(crate) struct ObjectState<'s> {
     pub(crate) is_mixed: bool,
     /// A name that is not listed, be it required or not.
     pub(crate) has_unlisted: bool,
-    /// A property has come by a further name.
+    /// True if the object has a property under an alias.
     pub(crate) has_alias: bool,
     /// One of these that is kept.
     has_kept: bool,
@@ -411,8 +417,8 @@ impl<'s> ObjectState<'s> {
         member
     }
 
-    /// Notes a property that has come by a further name. A value that was changed has the name
-    /// of the schema, so that the order is one of the changes.
+    /// Notes a property under an alias. The changed value has the name of the schema, so the order
+    /// of its members may change.
     fn aliased(&mut self, index: usize) -> Member<'s> {
         self.has_alias = true;
         self.is_mixed = true;

@@ -43,7 +43,7 @@ impl Node {
         rules.validate(text, no)
     }
 
-    /// Returns true if a text is of the type, and one of its constants.
+    /// Returns true if a text matches the type and its constants.
     pub(crate) fn fits_text(&self, text: &str) -> bool {
         let is_of_type =
             self.types.take(kind::STRING) || self.types.formats.iter().any(|form| form.check(text));

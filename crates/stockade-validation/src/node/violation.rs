@@ -44,7 +44,7 @@ pub(crate) enum Violation<'b> {
     Unevaluated(&'b str),
     /// The alternatives of a schema took too many steps.
     SchemaLimit,
-    /// A property that has come by two of its names.
+    /// A property that the object has under two names.
     Twice(&'b str),
     /// Too many levels.
     Depth,
@@ -151,6 +151,12 @@ impl Violation<'_> {
             Self::SchemaLimit => Some(Violation::SchemaLimit),
             _ => None,
         }
+    }
+
+    /// Returns the rule with this name if it leaves the outcome open.
+    pub(crate) fn undecided_by(rule: &str) -> Option<Violation<'static>> {
+        let open = [Violation::Depth, Violation::PatternLimit, Violation::SchemaLimit];
+        open.into_iter().find(|it| it.rule() == rule)
     }
 }
 
