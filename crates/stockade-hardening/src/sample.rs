@@ -50,7 +50,8 @@ impl<'m> Sample<'m> {
             choices.iter().fold(template.clone(), |path, (param, values)| {
                 let value = values.get(index).or_else(|| values.first());
                 let value = value.map(|value| encoded(value, param.is_rest));
-                // Without a value the braces remain, and no route matches them.
+                // If a value is missing, the braces remain, and no route
+                // matches them.
                 match value {
                     Some(value) => path.replace(&format!("{{{}}}", param.name), &value),
                     None => path,

@@ -135,8 +135,8 @@ impl Shot {
         self.add(name, value)
     }
 
-    /// Sets whether the request gets a unique idempotency key. Without one,
-    /// only explicitly added keys are sent.
+    /// Sets whether the request gets a unique idempotency key in addition to
+    /// explicitly added keys.
     pub(crate) fn new_key(mut self, has_new_key: bool) -> Self {
         self.has_new_key = has_new_key;
         self

@@ -348,7 +348,7 @@ const FIRST_PEER: u32 = 0xC612_0001;
 /// The number of client addresses.
 const PEERS: u32 = 130_000;
 
-/// A duration after which common rate limits are reset.
+/// A duration that is long enough for common rate limits to reset.
 const A_DAY: Duration = Duration::from_secs(86_400);
 
 /// The name that skips a family for all routes.

@@ -17,8 +17,8 @@ pub(super) struct Break {
     /// The accepted names of the rule: one JSON Schema keyword may correspond
     /// to several validation rules.
     pub(super) rules: Vec<String>,
-    /// It is in a variant that no tag tells from the others: the answer may name a field of
-    /// another one, which came closer.
+    /// True inside a variant without a tag. The response may name a field of another variant, if
+    /// that variant is closer.
     pub(super) is_in_variant: bool,
 }
 
@@ -123,41 +123,31 @@ impl Finder<'_> {
             // variant.
             let is_inner = |found: &Break| found.place.len() > inside.steps.len();
             let mut found = self.breaks.split_off(first);
-            found.retain(|it| is_alone || is_inner(it) || self.closes(part, it));
-            let is_told = is_alone || self.has_tag(part) || self.is_named(part);
-            found.iter_mut().for_each(|it| it.is_in_variant |= !is_told);
+            // A missing or extra member cannot turn a value into another variant
+            // if the tag identifies the variant.
+            let has_tag = self.has_tag(part);
+            let is_member = |found: &Break| !matches!(found.edit, Edit::Replace(_));
+            found.retain(|it| is_alone || is_inner(it) || (has_tag && is_member(it)));
+            let is_certain = is_alone || has_tag || self.is_named(part);
+            found.iter_mut().for_each(|it| it.is_in_variant |= !is_certain);
             self.breaks.extend(found);
         }
     }
 
-    /// Returns true if a missing or extra member cannot turn a value into
-    /// another variant, because the tag identifies the variant.
-    fn closes(&self, part: &Value, found: &Break) -> bool {
-        match &found.edit {
-            Edit::Remove(_) | Edit::Add(_) => self.has_tag(part),
-            Edit::Replace(_) => false,
-        }
-    }
-
-    /// Returns true if a variant has a tag, or a member that is named as it.
+    /// Returns true if a variant has a tag, which is a member with a constant.
     fn has_tag(&self, part: &Value) -> bool {
         let rules = self.maker.schemas.followed(part);
         let members = rules.get("properties").and_then(Value::as_object);
-        let is_tag = |name: &str| {
-            members
-                .and_then(|members| members.get(name))
-                .is_some_and(|it| it.get("const").is_some())
-        };
-        members.is_some_and(|members| members.keys().any(|name| is_tag(name)))
+        members.is_some_and(|it| it.values().any(|rule| rule.get("const").is_some()))
     }
 
-    /// Returns true for a variant whose name is its only member.
+    /// Returns true if the only member of a variant is its name.
     fn is_named(&self, part: &Value) -> bool {
         let rules = self.maker.schemas.followed(part);
         let members = rules.get("properties").and_then(Value::as_object);
         rules.get("additionalProperties") == Some(&Value::Bool(false))
             && members.is_some_and(|members| members.len() == 1)
-            && list_of(rules, "required") == 1
+            && rules.get("required").and_then(Value::as_array).is_some_and(|it| it.len() == 1)
     }
 
     fn wrong_type(&mut self, rules: &Map<String, Value>, place: &Place) {
@@ -396,11 +386,6 @@ impl Finder<'_> {
         let (field, rule, why) = (place.field.clone(), rule.to_owned(), why.to_owned());
         self.unbroken.push(Unbroken { field, rule, why });
     }
-}
-
-/// Returns the length of a list.
-fn list_of(rules: &Value, name: &str) -> usize {
-    rules.get(name).and_then(Value::as_array).map_or(0, Vec::len)
 }
 
 /// Returns the name of a format as a type of text has it.

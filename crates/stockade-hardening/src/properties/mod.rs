@@ -245,7 +245,7 @@ impl PropertyCheck {
     /// not checked with this reason.
     ///
     /// # Panics
-    /// [`run`](Self::run) panics if the path has no routes; the message
+    /// [`run`](Self::run) panics if the path does not have routes. The message
     /// suggests a path.
     pub fn skip_below(mut self, path: impl Into<String>, reason: impl Into<String>) -> Self {
         self.skipped_below.push((path.into(), reason.into()));

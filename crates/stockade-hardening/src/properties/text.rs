@@ -10,7 +10,7 @@ use stockade_validation::pattern::without_look_around as pattern_hir;
 /// The characters of plain texts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Alphabet {
-    /// Any characters, including those that often cause errors.
+    /// Any characters, including characters that often cause errors.
     All,
     /// ASCII letters and digits, which are never changed or parsed as syntax.
     Plain,
