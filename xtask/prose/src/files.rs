@@ -9,10 +9,10 @@ pub(crate) struct Group {
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// Folders that contain no prose of the project.
+/// Folders without prose of the project.
 const SKIPPED: &[&str] = &["target", ".git", "node_modules", "vectors"];
 
-/// Documents that are not ours to rewrite.
+/// Documents that the project does not write: the user's specification and licenses.
 const FOREIGN: &[&str] = &["SPECIFICATION.md", "LICENSE.md"];
 
 /// Folders of sources that form one group each, in addition to each crate.
@@ -26,8 +26,7 @@ pub(crate) fn groups(root: &Path) -> Result<Vec<Group>, String> {
         groups.push(Group { name: name(root, &folder), files: files(&folder, "rs")? });
     }
     for document in files(root, "md")? {
-        let is_foreign = FOREIGN.iter().any(|foreign| document.ends_with(foreign));
-        if !is_foreign {
+        if !FOREIGN.iter().any(|foreign| document.ends_with(foreign)) {
             groups.push(Group { name: name(root, &document), files: vec![document] });
         }
     }
@@ -38,7 +37,7 @@ fn name(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
-/// All files below a folder with an extension, in order. Links are not followed.
+/// Returns all files below a folder with an extension, in order. Skips symbolic links.
 fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     for entry in entries(folder)? {

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use files::Group;
 use record::Record;
-use rows::Rows;
+use rows::{Rows, surroundings};
 use text::Kind;
 
 /// The phrases of one kind of text in one group of files.
@@ -31,7 +31,7 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// Phrases of a row per 10,000 words.
+    /// Returns the phrases of a row per 10,000 words.
     #[expect(clippy::cast_precision_loss, reason = "the counts are small")]
     pub(crate) fn rate(&self, row: usize) -> f64 {
         self.phrases[row] as f64 * 10_000.0 / self.words.max(1) as f64
@@ -57,18 +57,21 @@ fn main() -> ExitCode {
 /// Prints the tables, and returns the numbers that rose above their limits.
 fn run(arguments: &[String]) -> Result<Vec<String>, String> {
     let rows = Rows::new()?;
-    let place = match arguments {
-        [option, row] if option == "--where" => Some(rows.index(row)?),
-        _ => None,
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let is_saved = match arguments.as_slice() {
+        [] => false,
+        ["--save"] => true,
+        ["--where", row] => {
+            let place = rows.index(row)?;
+            return count_all(&rows, Some(place)).map(|_| Vec::new());
+        }
+        _ => return Err("usage: cargo xtask prose [--save | --where ROW]".to_owned()),
     };
-    let counts = count_all(&rows, place)?;
-    if place.is_some() {
-        return Ok(Vec::new());
-    }
+    let counts = count_all(&rows, None)?;
     for kind in Kind::ALL {
         print_table(&rows, kind, &counts);
     }
-    if arguments.iter().any(|argument| argument == "--save") {
+    if is_saved {
         record::save(&rows, &counts)?;
         return Ok(Vec::new());
     }
@@ -97,7 +100,7 @@ fn count_all(rows: &Rows, place: Option<usize>) -> Result<Vec<Count>, String> {
     Ok(counts)
 }
 
-/// Adds the phrases of a paragraph, and prints the phrases of the row `place`.
+/// Counts the phrases of a paragraph, and prints the phrases of the row `place`.
 fn add(
     rows: &Rows,
     count: &mut Count,
@@ -106,11 +109,12 @@ fn add(
     place: Option<usize>,
 ) -> Result<(), String> {
     count.words += rows.words(text)?;
-    for (row, number) in count.phrases.iter_mut().enumerate() {
-        let found = rows.find(row, text)?;
-        *number += found.len();
-        if place == Some(row) {
-            found.iter().for_each(|it| println!("{}: …{it}…", path.display()));
+    for (index, row) in rows.iter().enumerate() {
+        let found = row.find(text)?;
+        count.phrases[index] += found.len();
+        if place == Some(index) {
+            let shown = |phrase| println!("{}: …{}…", path.display(), surroundings(text, phrase));
+            found.into_iter().for_each(shown);
         }
     }
     Ok(())
@@ -119,32 +123,31 @@ fn add(
 fn print_table(rows: &Rows, kind: Kind, counts: &[Count]) {
     println!("\n{kind}, phrases per 10,000 words");
     print!("{:<36}{:>8}", "", "words");
-    rows.names().for_each(|name| print!("{name:>16}"));
+    rows.iter().for_each(|row| print!("{:>16}", row.name));
     println!();
     for count in counts.iter().filter(|count| count.kind == kind) {
         print!("{:<36}{:>8}", count.group, count.words);
-        for row in 0..rows.len() {
-            let mark = if rows.is_above(count, row) { '!' } else { ' ' };
-            print!("{:>15.1}{mark}", count.rate(row));
+        for (index, row) in rows.iter().enumerate() {
+            let rate = count.rate(index);
+            let mark = if row.is_above(count.phrases[index], rate) { '!' } else { ' ' };
+            print!("{rate:>15.1}{mark}");
         }
         println!();
     }
 }
 
-/// The numbers that are above their limits and above the record.
+/// Returns the numbers that are above both their limits and the record.
 fn faults(rows: &Rows, counts: &[Count], record: &Record) -> Vec<String> {
     let mut faults = Vec::new();
     for count in counts {
-        for (row, name) in rows.names().enumerate() {
-            let recorded = record.phrases(count.kind, &count.group, row);
-            if rows.is_above(count, row) && count.phrases[row] > recorded {
+        for (index, row) in rows.iter().enumerate() {
+            let phrases = count.phrases[index];
+            let recorded = record.phrases(count.kind, &count.group, index);
+            if phrases > recorded && row.is_above(phrases, count.rate(index)) {
                 faults.push(format!(
-                    "{} of {}: {} phrases of {name:?}, recorded are {recorded}, the limit is {:.1} per \
-                     10,000 words",
-                    count.kind,
-                    count.group,
-                    count.phrases[row],
-                    rows.limit(row)
+                    "{} of {}: {phrases} phrases of {:?}; the record is {recorded}, and the limit \
+                     is {:.1} per 10,000 words",
+                    count.kind, count.group, row.name, row.limit
                 ));
             }
         }

@@ -1,4 +1,4 @@
-//! `tests/prose.txt`: the phrases that were counted last.
+//! `tests/prose.txt`: the record of the counted phrases.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -32,7 +32,7 @@ impl Record {
         Ok(Self(lines))
     }
 
-    /// The recorded phrases of a row; none for a new group.
+    /// Returns the recorded phrases of a row: 0 for a new group.
     pub(crate) fn phrases(&self, kind: Kind, group: &str, row: usize) -> usize {
         self.0.get(&format!("{kind} {group}")).map_or(0, |numbers| numbers[row])
     }
@@ -40,7 +40,7 @@ impl Record {
 
 /// Writes the record.
 pub(crate) fn save(rows: &Rows, counts: &[Count]) -> Result<(), String> {
-    let names: Vec<_> = rows.names().collect();
+    let names: Vec<_> = rows.iter().map(|row| row.name).collect();
     let mut text = format!("# `cargo xtask prose --save`; phrases of: {}\n", names.join(" | "));
     for count in counts {
         let _ = write!(text, "{} {} |", count.kind, count.group);

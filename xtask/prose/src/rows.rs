@@ -1,8 +1,8 @@
 //! The rows of the table: names, patterns and limits.
 
-use fancy_regex::Regex;
+use std::ops::{Deref, Range};
 
-use crate::Count;
+use fancy_regex::Regex;
 
 /// A name, a limit per 10,000 words, whether case matters, and a pattern.
 ///
@@ -72,92 +72,95 @@ const ROWS: &[(&str, f64, bool, &str)] = &[
 /// The number of phrases that a small text may contain above a limit.
 const TOLERATED: usize = 2;
 
-/// The rows with their compiled patterns.
+/// A row with its compiled pattern.
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    /// Phrases per 10,000 words.
+    pub(crate) limit: f64,
+    pattern: Regex,
+}
+
+impl Row {
+    /// Returns true if this number of phrases is above the limit.
+    pub(crate) fn is_above(&self, phrases: usize, rate: f64) -> bool {
+        phrases > TOLERATED && rate > self.limit
+    }
+
+    /// Returns the places of the phrases in a text.
+    pub(crate) fn find(&self, text: &str) -> Result<Vec<Range<usize>>, String> {
+        matches(&self.pattern, text)
+    }
+}
+
+/// The rows, and the patterns of words and code.
 pub(crate) struct Rows {
-    patterns: Vec<Regex>,
+    rows: Vec<Row>,
     word: Regex,
     code: Regex,
+}
+
+impl Deref for Rows {
+    type Target = [Row];
+
+    fn deref(&self) -> &[Row] {
+        &self.rows
+    }
 }
 
 impl Rows {
     pub(crate) fn new() -> Result<Self, String> {
         let compile = |pattern: &str| Regex::new(pattern).map_err(|error| error.to_string());
-        let patterns = ROWS.iter().map(|(_, _, case, pattern)| {
-            compile(&if *case { (*pattern).to_owned() } else { format!("(?i){pattern}") })
-        });
+        let row = |&(name, limit, has_case, pattern): &(&'static str, f64, bool, &str)| {
+            let case = if has_case { "" } else { "(?i)" };
+            Ok(Row { name, limit, pattern: compile(&format!("{case}{pattern}"))? })
+        };
         Ok(Self {
-            patterns: patterns.collect::<Result<_, _>>()?,
+            rows: ROWS.iter().map(row).collect::<Result<_, String>>()?,
             word: compile(r"[A-Za-z][A-Za-z'-]*")?,
             code: compile(r"`[^`\n]*`")?,
         })
     }
 
-    #[expect(clippy::unused_self, reason = "reads better at the caller")]
-    pub(crate) fn len(&self) -> usize {
-        ROWS.len()
-    }
-
-    #[expect(clippy::unused_self, reason = "reads better at the caller")]
-    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
-        ROWS.iter().map(|row| row.0)
-    }
-
-    #[expect(clippy::unused_self, reason = "reads better at the caller")]
-    pub(crate) fn limit(&self, row: usize) -> f64 {
-        ROWS[row].1
-    }
-
     pub(crate) fn index(&self, name: &str) -> Result<usize, String> {
-        let found = self.names().position(|row| row == name);
+        let found = self.iter().position(|row| row.name == name);
         found.ok_or_else(|| {
-            format!("no row {name:?}; rows are {:?}", self.names().collect::<Vec<_>>())
+            let names: Vec<_> = self.iter().map(|row| row.name).collect();
+            format!("no row {name:?}; rows are {names:?}")
         })
     }
 
-    /// Whether a count is above the limit of a row.
-    pub(crate) fn is_above(&self, count: &Count, row: usize) -> bool {
-        count.phrases[row] > TOLERATED && count.rate(row) > self.limit(row)
-    }
-
-    /// The number of words of a text.
+    /// Returns the number of words of a text.
     pub(crate) fn words(&self, text: &str) -> Result<usize, String> {
         Ok(matches(&self.word, text)?.len())
     }
 
-    /// The phrases of a row in a text, with 50 characters on each side.
-    pub(crate) fn find(&self, row: usize, text: &str) -> Result<Vec<String>, String> {
-        let found = matches(&self.patterns[row], text)?;
-        Ok(found.into_iter().map(|(start, end)| surroundings(text, start, end)).collect())
-    }
-
-    /// A paragraph on one line, with a letter for each piece of code. Characters
-    /// beyond ASCII become `~`, because they make word boundaries slow.
+    /// Returns a paragraph on one line, with a letter for each piece of code.
     pub(crate) fn plain(&self, paragraph: &str) -> String {
         let text = self.code.replace_all(paragraph, "x");
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        text.chars().map(|it| if it.is_ascii() { it } else { '~' }).collect()
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 }
 
-fn matches(pattern: &Regex, text: &str) -> Result<Vec<(usize, usize)>, String> {
+fn matches(pattern: &Regex, text: &str) -> Result<Vec<Range<usize>>, String> {
     let found = pattern.find_iter(text);
-    found.map(|it| it.map(|it| (it.start(), it.end())).map_err(|error| error.to_string())).collect()
+    found.map(|it| it.map(|it| it.range()).map_err(|error| error.to_string())).collect()
 }
 
-fn surroundings(text: &str, start: usize, end: usize) -> String {
-    let before: Vec<char> = text[..start].chars().rev().take(50).collect();
-    let before: String = before.into_iter().rev().collect();
-    let after: String = text[end..].chars().take(50).collect();
-    format!("{before}{}{after}", &text[start..end])
+/// Returns a phrase with 50 characters on each side.
+pub(crate) fn surroundings(text: &str, phrase: Range<usize>) -> &str {
+    let (before, after) = (&text[..phrase.start], &text[phrase.end..]);
+    let start = before.char_indices().rev().nth(49).map_or(0, |(index, _)| index);
+    let end = after.char_indices().nth(50).map_or(after.len(), |(index, _)| index);
+    &text[start..phrase.end + end]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Rows;
+    use super::{Rows, surroundings};
 
     fn found(row: &str, text: &str) -> usize {
         let rows = Rows::new().unwrap();
-        rows.find(rows.index(row).unwrap(), &rows.plain(text)).unwrap().len()
+        rows[rows.index(row).unwrap()].find(&rows.plain(text)).unwrap().len()
     }
 
     #[test]
@@ -183,5 +186,14 @@ mod tests {
     fn counts_code_as_one_word() {
         let rows = Rows::new().unwrap();
         assert_eq!(rows.words(&rows.plain("a `b c d` isn't it")).unwrap(), 4);
+    }
+
+    #[test]
+    fn shows_fifty_characters_on_each_side() {
+        let text = format!("{}alone{}", "é".repeat(60), "ü".repeat(60));
+        let expected = format!("{}alone{}", "é".repeat(50), "ü".repeat(50));
+        let start = "é".len() * 60;
+        assert_eq!(surroundings(&text, start..start + 5), expected);
+        assert_eq!(surroundings("not alone.", 4..9), "not alone.");
     }
 }

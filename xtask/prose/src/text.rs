@@ -1,4 +1,4 @@
-//! The paragraphs of a file, by kind of text.
+//! Splits a file into paragraphs by kind of text.
 
 use std::fmt;
 use std::fs;
@@ -35,10 +35,10 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The smallest number of words that makes a string literal a message.
+/// A string literal with at least this many words is a message.
 const SENTENCE: usize = 4;
 
-/// The paragraphs of a file of sources or of a document, by kind.
+/// Returns the paragraphs of a source file or a Markdown file, by kind.
 pub(crate) fn paragraphs(path: &Path) -> Result<Vec<(Kind, Vec<String>)>, String> {
     let fault = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
     let source = fs::read_to_string(path).map_err(|error| fault(&error))?;
@@ -59,14 +59,14 @@ pub(crate) fn paragraphs(path: &Path) -> Result<Vec<(Kind, Vec<String>)>, String
     ])
 }
 
-/// The text of a line that is a comment, or an empty text that ends a code block.
+/// Returns the text of a comment line; `None` for other lines and for `////`.
 fn comment(line: &str) -> Option<&str> {
     let text = line.trim_start().strip_prefix("//")?;
     let text = text.strip_prefix(['/', '!']).unwrap_or(text);
     (!text.starts_with('/')).then(|| text.strip_prefix(' ').unwrap_or(text))
 }
 
-/// Joins lines to paragraphs, and drops code blocks.
+/// Joins lines to paragraphs, without code blocks.
 fn split<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut paragraphs = vec![String::new()];
     let mut is_code = false;
@@ -74,10 +74,9 @@ fn split<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
         let trimmed = line.trim_start();
         if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
             is_code = !is_code;
-        } else if is_code {
-        } else if trimmed.is_empty() {
+        } else if !is_code && trimmed.is_empty() {
             paragraphs.push(String::new());
-        } else if let Some(paragraph) = paragraphs.last_mut() {
+        } else if !is_code && let Some(paragraph) = paragraphs.last_mut() {
             paragraph.push_str(line);
             paragraph.push('\n');
         }
