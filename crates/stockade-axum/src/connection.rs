@@ -109,8 +109,8 @@ impl<F: Future<Output = Response> + Unpin> Future for AxumResponseFuture<F> {
         if let Some(on_upgrade) = self.on_upgrade.take()
             && let Some(switch) = Switch::take(&mut response)
         {
-            // axum only serves on tokio; without tokio there is no connection
-            // to wait for.
+            // axum serves only on tokio. A call outside of tokio does not have
+            // a connection to wait for.
             if let Ok(runtime) = Handle::try_current() {
                 runtime.spawn(run(on_upgrade, switch));
             }

@@ -77,8 +77,8 @@ impl Future for Completing {
     type Output = Result<Response, ApiError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // The work is taken out while it runs, because it must not continue
-        // after a panic.
+        // Removes the work while it runs, because it must not continue after a
+        // panic.
         let Some(mut work) = self.work.take() else { return Poll::Pending };
         let polled = work.as_mut().poll(cx);
         if polled.is_pending() {

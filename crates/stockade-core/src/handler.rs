@@ -49,7 +49,7 @@ pub struct Handler {
     describe: Describe,
 }
 
-/// The function with which a handler describes itself.
+/// The function that describes a handler.
 #[derive(Clone)]
 enum Describe {
     /// The function of a type. It does not allocate, because there are many

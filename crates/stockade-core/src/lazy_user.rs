@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The user of a request. The default is no user.
+/// The user of a request. Default: unauthenticated.
 ///
 /// JSON is parsed on first use. Many routes only need to know whether there is
 /// a user.

@@ -13,7 +13,7 @@ use crate::{BodyError, HttpBody, Request};
 /// and limits.
 pub struct LentRequest {
     req: Request,
-    /// The target from which the parameters are read.
+    /// The source of the parameters.
     uri: Uri,
     /// True if the service has the only copy of the body.
     has_lent_body: bool,
@@ -61,8 +61,8 @@ impl fmt::Debug for LentRequest {
     }
 }
 
-/// Returns the byte position in the path at which the rest for `**` begins, or
-/// `None` for a route without `**`.
+/// Returns the byte position of the rest for `**` in the path, or `None` for a
+/// route without `**`.
 #[must_use]
 pub fn start_of_rest(req: &Request) -> Option<usize> {
     req.inner.params.start(stockade_path::SPLAT)

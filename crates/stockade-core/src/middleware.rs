@@ -206,7 +206,8 @@ impl Middleware {
 }
 
 impl Middleware {
-    /// Records where it was added, unless this is already recorded.
+    /// Records the place of the call that added it, unless a place is already
+    /// recorded.
     #[doc(hidden)]
     pub fn note_place(&mut self, level: Level, location: &'static Location<'static>) {
         self.added.get_or_insert((level, location));
@@ -221,7 +222,7 @@ impl Middleware {
         self
     }
 
-    /// Returns where it was added.
+    /// Returns the place of the call that added it.
     #[doc(hidden)]
     #[must_use]
     pub fn place(&self) -> Option<(Level, &'static Location<'static>)> {

@@ -80,8 +80,8 @@ impl Params {
         self.raw(path).find(|(known, _)| *known == name).map(|(_, raw)| decode(raw))
     }
 
-    /// Returns the byte position in the matched path at which the raw value of
-    /// `name` begins.
+    /// Returns the byte position of the raw value of `name` in the matched
+    /// path.
     #[must_use]
     pub fn start(&self, name: &str) -> Option<usize> {
         // Names are missing only if there are no spans.

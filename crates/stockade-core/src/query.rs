@@ -106,7 +106,7 @@ fn deep_name(name: &str) -> Option<(&str, &str)> {
     (!inner.contains(['[', ']'])).then_some((outer, inner))
 }
 
-/// Returns the raw elements of a list. An empty text has no elements.
+/// Returns the raw elements of a list. An empty text is an empty list.
 fn split(mut text: &str, separator: Separator) -> Vec<&str> {
     let mut elements = Vec::new();
     if text.is_empty() {

@@ -110,7 +110,8 @@ impl RequestHead {
     /// Returns the user as an application type.
     ///
     /// # Errors
-    /// 401 if there is no user, or if the user does not match the type.
+    /// 401 if the request is unauthenticated, or if the user does not match the
+    /// type.
     pub fn user_as<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         let user = self.user.read().ok_or_else(|| self.unauthorized())?;
         user.map_err(|error| {

@@ -19,7 +19,7 @@ pub enum ErrorKind {
     Validation,
     /// Any other 400, such as a body that is not valid JSON.
     BadRequest,
-    /// 401: the request has no valid user.
+    /// 401: the request is unauthenticated.
     Authentication,
     /// 403: the user does not have permission.
     Authorization,

@@ -21,7 +21,8 @@
 //! assert_eq!(secret.body(false).to_string(), r#"{"error":"Internal Server Error"}"#);
 //! ```
 //!
-//! This crate depends on JSON only: it has no HTTP code and needs no runtime.
+//! This crate depends only on JSON. It does not contain HTTP code and does not
+//! need a runtime.
 //!
 //! Spec: Errors.
 

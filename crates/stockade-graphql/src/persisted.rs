@@ -231,7 +231,7 @@ impl Hash {
 }
 
 /// The documents that clients have sent. They are stored as text, because a
-/// parsed document takes up to 100 times as much memory.
+/// parsed document needs up to 100 times as much memory.
 pub(crate) type Texts = Recent<Hash, Arc<str>>;
 
 /// The maximum total size of all texts.

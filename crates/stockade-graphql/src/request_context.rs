@@ -56,8 +56,8 @@ impl RequestContext {
     /// Deserializes the user into your own type.
     ///
     /// # Errors
-    /// Returns a 401 if there is no user, or if the user does not match the
-    /// type.
+    /// Returns a 401 if the request is unauthenticated, or if the user does not
+    /// match the type.
     pub fn user_as<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         self.head.user_as()
     }

@@ -70,7 +70,8 @@ fn in_word(bytes: &[u8], from: usize) -> Option<usize> {
     // may also be marked by mistake.
     let below = |word: u64, limit: u64| word.wrapping_sub(EACH * limit) & !word;
     let flipped = |byte: u8| word ^ (EACH * u64::from(byte));
-    // With its second bit flipped, `"` directly follows the control characters.
+    // If the second bit of `"` is flipped, it directly follows the control
+    // characters.
     let marks = (below(flipped(2), 0x21) | below(flipped(b'\\'), 1)) & (EACH << 7);
     Some(marks.trailing_zeros() as usize / 8)
 }

@@ -523,11 +523,11 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// followed. An element of a tuple struct that has
 /// a default may be absent, if all behind it are absent.
 ///
-/// A field with `alias` has several names. A request with two of them is a 400, valid data has
-/// the name of the field, and documents show only that name.
+/// A field with `alias` has several names. A request with two of these names gets a 400. Validated
+/// data and documents contain only the name of the field.
 ///
-/// A type may have lifetimes. Its schema is an `impl` for `'static`, and any such value can be a
-/// reply. Request handlers read only types that own their data; elsewhere, check the data first:
+/// A type may have lifetimes. A value with any lifetime can be a response. Request handlers read
+/// only types that own their data. In other code, validate the data before you read it:
 ///
 /// ```
 /// use stockade::serde_json;
@@ -586,17 +586,17 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// integer, they are a list of numbers if serde reads or writes these, as with the
 /// derives of `serde_repr`.
 ///
-/// All forms of serde are followed: the name of the variant as the key, `tag`, `tag` and
-/// `content`, and `untagged` on the enum or on variants. `other` takes all unknown names. An enum
-/// may be flattened into a struct, also as an `Option`. An `Option` is then `None` only if the
-/// tag is absent; a wrong variant is an error, although serde would ignore it.
+/// All forms of serde are supported: the name of the variant as the key, `tag`, `tag` and
+/// `content`, and `untagged` on the enum or on variants. A variant with `other` accepts all unknown
+/// names. You can flatten an enum, or an `Option` of an enum, into a struct. Such an `Option` is
+/// `None` only if the tag is absent. A wrong variant is an error, although serde would ignore it.
 ///
 /// # Untagged enums
 ///
-/// The value is the first variant whose types and required fields fit, as serde chooses. Only
-/// then are the keywords of this variant checked, so a later variant never accepts a value from
-/// which serde builds an earlier one. A type that reads less than its rule describes, such as a
-/// type with `try_from`, is asked too.
+/// Like serde, the schema chooses the first variant with matching types and required fields. It
+/// then checks the other keywords of this variant. A later variant therefore never accepts a value
+/// that serde reads as an earlier variant. A type may also reject values that match its rule, for
+/// example with `try_from`. serde itself chooses the variant in this case.
 ///
 /// If no variant fits, the errors are the errors of the closest variant. The closest variant has
 /// the JSON type of the value, then a constant that is equal, then the fewest wrong types, missing
@@ -625,11 +625,11 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Documents have `oneOf` if no value can be of two variants, and `anyOf` otherwise. With `anyOf`
-/// the order of the variants counts, which documents cannot say: put variants with more required
-/// fields first.
+/// Documents have `oneOf` if no value can match two variants, and `anyOf` otherwise. Documents
+/// cannot express that the order of the variants in `anyOf` matters. Put variants with more
+/// required fields first.
 ///
-/// The rule `schemaLimit` rejects values whose nested unions serde would read in exponential
+/// The rule `schemaLimit` rejects values with nested unions that serde would read in exponential
 /// time.
 ///
 /// # Replies

@@ -6,9 +6,8 @@ use syn::Generics;
 
 use crate::paths::CratePath;
 
-/// Returns `impl Reply` of a type whose `impl HasSchema` has these generics, and whose arguments
-/// are `types`: status 200 with
-/// the JSON of the value, if the type is `Serialize`.
+/// Returns `impl Reply` for a type: status 200 with the JSON of the value, if the type is
+/// `Serialize`. `generics` are the generics of its `impl HasSchema`, and `types` are its arguments.
 ///
 /// The bound has its own lifetime, because rustc rejects other false bounds on types
 /// without parameters. With it, a type that is only read compiles, and is not a reply.

@@ -37,8 +37,8 @@ pub(crate) fn may_read(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD) || is_any(method)
 }
 
-/// Returns true if a route with this method accepts methods other than GET and
-/// HEAD, which have no body.
+/// Returns true if a route with this method accepts methods with a body: any
+/// method other than GET and HEAD.
 pub(crate) fn may_change(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::HEAD)
 }

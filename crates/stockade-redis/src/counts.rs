@@ -45,8 +45,8 @@ impl Counts {
         kind.sum_micros.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// Counts each connection once by its number. The same connection comes up
-    /// again when the breaker closes.
+    /// Counts each connection once by its number, because the same connection
+    /// is reported again when the breaker closes.
     pub(crate) fn note_connection(&self, number: u64) {
         if self.last.swap(number + 1, Ordering::Relaxed) != number + 1 {
             self.connections.fetch_add(1, Ordering::Relaxed);

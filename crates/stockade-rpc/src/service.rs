@@ -109,7 +109,7 @@ impl<'a> RunningEntry<'a> {
         room: u64,
     ) -> Self {
         let Entry { id, call, is_plain } = entry;
-        // Without `jsonrpc`, each call gets a response.
+        // A call that omits `jsonrpc` always gets a response.
         let id = id.or_else(|| is_plain.then_some("null"));
         let settings = req.settings();
         match call.and_then(|call| methods.run(req, bytes, &call)) {

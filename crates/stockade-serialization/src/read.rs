@@ -255,7 +255,7 @@ fn readers<'de>(
     )
 }
 
-/// Passes serde the two fields from which it reads a `SystemTime`.
+/// Passes serde the two fields of a `SystemTime`.
 fn read_date<'de, V: Visitor<'de>>(text: &str, visitor: V) -> Result<V::Value, ReadError> {
     let date: Date = text.parse()?;
     let Ok(milliseconds) = u64::try_from(date.as_millis()) else {

@@ -396,7 +396,8 @@ impl<A: AppService> Acceptor<A> {
     /// Warns once per server that a client has reached its connection limit.
     #[cold]
     fn warn_of(&self, client: Option<IpAddr>) {
-        // Connections without an address have no limit per client.
+        // The limit per client does not apply to connections without an
+        // address.
         let Some(client) = client else { return };
         if !self.warned.of_client.swap(true, Ordering::Relaxed) {
             log::warn!(
@@ -453,8 +454,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 
 const LOG_FULL_EVERY: Duration = Duration::from_secs(60);
 
-/// The pause before another idle connection is told to finish for a waiting
-/// one.
+/// The pause before another idle connection must finish for a waiting
+/// connection.
 const ROOM_EVERY: Duration = Duration::from_millis(20);
 
 const NOTICE_TIME: Duration = Duration::from_secs(1);

@@ -489,7 +489,7 @@ const MIN_BUFFER: usize = 65_536;
 /// The time for an HTTP/2 client to answer GOAWAY: 1 s.
 const GO_AWAY_TIME: Duration = Duration::from_secs(1);
 
-/// The time after which a silent HTTP/2 client gets a ping.
+/// A silent HTTP/2 client gets a ping after this time.
 const HTTP2_PING_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The time for the client to answer the ping.

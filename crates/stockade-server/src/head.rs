@@ -37,7 +37,7 @@ pub(crate) fn check(head: &Parts, early: EarlyHeaders) -> Result<(), (u16, &'sta
     if !is_target(&head.uri) {
         return Err((400, "Malformed request target"));
     }
-    // Without duplicate headers, `Content-Type` is not duplicated either.
+    // No header is duplicated, so `Content-Type` is not duplicated either.
     let twice = head.headers.keys_len() < head.headers.len();
     if twice && more_than_one_type(&head.headers) {
         return Err((400, "More than one Content-Type header"));

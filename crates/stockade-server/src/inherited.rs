@@ -86,8 +86,8 @@ impl InheritedSockets {
         self.sockets.is_empty()
     }
 
-    /// Takes out the sockets with this name, for a separate server. There may
-    /// be none.
+    /// Removes and returns the sockets with this name, for a separate server.
+    /// The result may be empty.
     ///
     /// The name is `FileDescriptorName` of the `.socket` unit, by default the
     /// unit's name, such as `app.socket`. A socket without a name is called
@@ -161,7 +161,7 @@ fn take(mut fds: ListenFd, names: Option<&str>) -> io::Result<InheritedSockets> 
     for (index, name) in names.into_iter().enumerate() {
         let kind = match fds.take_tcp_listener(index) {
             Ok(Some(listener)) => Kind::Tcp(listener),
-            // Not TCP, or already taken by other code.
+            // Not TCP, or other code has already removed it.
             _ => match fds.take_unix_listener(index)? {
                 Some(listener) => Kind::Unix(listener),
                 None => continue,

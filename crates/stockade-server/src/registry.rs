@@ -149,7 +149,7 @@ impl Registry {
     }
 
     /// Decides about a new connection of `client`. If an idle connection of the
-    /// same client must end for it, that connection is told to finish.
+    /// same client must make room, that connection gets the command to finish.
     pub(crate) fn admit(&self, client: Option<IpAddr>, now: Instant) -> Admission {
         self.lock().admit(&RateKey::from(client), now)
     }
@@ -319,9 +319,9 @@ const MAX_UNPARKED: usize = 256;
 /// The number of unparked connections to check for each new connection.
 const LOOKS_PER_NEWCOMER: usize = 4;
 
-/// The period after too many were stuck in which stuck connections end
-/// immediately, in milliseconds: 30 s. Connections do not all get stuck at the
-/// same time.
+/// After too many connections were stuck, further stuck connections end
+/// immediately for this time, in milliseconds: 30 s. Connections do not all get
+/// stuck at the same time.
 const STRICT_TIME: u64 = 30_000;
 
 #[cfg(test)]

@@ -316,8 +316,8 @@ fn end_of(response: &Response) -> EndOfStream {
 /// Closes an HTTP/1.0 connection after this response, if the end of the
 /// connection is the end of the body, or if the response requests it.
 ///
-/// Otherwise hyper adds `keep-alive` for a client that asked for it. It does
-/// not change an HTTP/1.0 response.
+/// Otherwise hyper adds `keep-alive` if the client requested it. It does not
+/// change an HTTP/1.0 response.
 #[cold]
 fn close_http10(response: &mut Response) {
     let is_close = has_token(response.headers(), &CONNECTION, "close");

@@ -10,7 +10,8 @@ use crate::LocalAddr;
 pub(crate) struct Start {
     /// The path of the documentation page.
     pub(crate) documents: Option<String>,
-    /// True if the message is printed to stderr when the program has no logger.
+    /// True if the message is printed to stderr when the program does not have
+    /// a logger.
     pub(crate) prints: bool,
 }
 

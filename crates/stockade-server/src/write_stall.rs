@@ -63,8 +63,7 @@ pub(crate) fn max_stuck(max_connections: u32) -> usize {
     (max_connections / 256).max(16) as usize
 }
 
-/// The time without progress after which a client is stuck, in milliseconds: 12
-/// s.
+/// A client is stuck after this time without progress, in milliseconds: 12 s.
 const STUCK: u64 = 12_000;
 
 #[cfg(test)]

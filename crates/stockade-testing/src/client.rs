@@ -231,8 +231,8 @@ impl TestClient {
     /// ```
     ///
     /// # Panics
-    /// Panics if the map has errors, and with [`live`](Self::live), which has
-    /// no map.
+    /// Panics if the map has errors. Also panics for a [`live`](Self::live)
+    /// client, which does not have a map.
     #[cfg(feature = "contract")]
     #[cfg_attr(docsrs, doc(cfg(feature = "contract")))]
     #[track_caller]

@@ -173,7 +173,7 @@ impl TestRequest {
     /// Sends the request and reads the whole response. `.await` does the same.
     ///
     /// # Panics
-    /// Panics if there is no complete response; see [`TestError`].
+    /// Panics if the response is missing or incomplete; see [`TestError`].
     pub async fn send(self) -> TestResponse {
         or_fail(self.try_send().await)
     }
@@ -191,7 +191,7 @@ impl TestRequest {
     /// Read the body by chunk or by event.
     ///
     /// # Panics
-    /// Panics if there is no response; see [`TestError`].
+    /// Panics if the response is missing; see [`TestError`].
     pub async fn stream(self) -> TestStream {
         or_fail(self.try_stream().await.and_then(TestStream::checked))
     }

@@ -70,7 +70,7 @@ pub struct WebSocketOptions {
     /// The options of [`validation`](Self#structfield.validation). Default: see
     /// [`ValidationOptions`].
     pub validation_options: ValidationOptions,
-    /// The silence after which a client gets a ping. `None` disables pings.
+    /// A client gets a ping after this time of silence. `None` disables pings.
     /// Default: 30 s.
     pub ping_interval: Option<Duration>,
     /// The further silence after a ping that ends the connection. Default: 20
@@ -80,9 +80,9 @@ pub struct WebSocketOptions {
     /// connection ends with 1001. Pings do not count. Default: `None`, no
     /// limit.
     pub idle_timeout: Option<Duration>,
-    /// The longest time in which the client accepts none of the bytes that wait
-    /// for it. The connection is then cut, at most two seconds late and never
-    /// early. Default: 30 s.
+    /// The longest time that a client may leave all waiting bytes unread. The
+    /// connection is then cut, at most two seconds late and never early.
+    /// Default: 30 s.
     pub write_timeout: Duration,
     /// The time limit for the client's close frame, and then for the end of the
     /// handler. Default: 5 s.

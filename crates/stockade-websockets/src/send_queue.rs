@@ -203,10 +203,10 @@ impl SendQueue {
 /// The minimum length of a payload that is not copied, in bytes.
 const MIN_UNCOPIED: usize = 16_384;
 
-/// The number of encoded bytes at which encoding pauses: 64 KiB.
+/// Encoding pauses at this number of encoded bytes: 64 KiB.
 const MAX_ENCODED: usize = 65_536;
 
-/// The number of waiting control frame bytes at which reading stops: 4 KiB.
+/// Reading stops at this number of waiting control frame bytes: 4 KiB.
 const MAX_CONTROL: usize = 4_096;
 
 /// The largest buffer retained while nothing waits, in bytes.

@@ -56,8 +56,9 @@ impl JwkSet {
     /// section 5.
     ///
     /// # Errors
-    /// Fails if the document is not a JWK set, has more than [`MAX_KEYS`] keys
-    /// (including unusable ones), or has no key that can verify tokens.
+    /// Fails if the document is not a JWK set, or has more than [`MAX_KEYS`]
+    /// keys (including unusable ones). Also fails if none of the keys can
+    /// verify tokens.
     #[track_caller]
     pub fn from_json(document: impl AsRef<[u8]>) -> Result<Self, ConfigError> {
         Self::read(document.as_ref(), &mut Warned::default())

@@ -147,7 +147,7 @@ fn is_younger(lookup: &CachedLookup, at_millis: u64, max_age: u64) -> bool {
     at_millis.saturating_sub(lookup.at_millis) <= max_age
 }
 
-/// The age up to which a lookup is valid, in milliseconds.
+/// The maximum age of a valid lookup, in milliseconds.
 pub(super) const FRESH_MILLIS: u64 = 5_000;
 /// The maximum number of cached lookups, which use about 10 MB.
 const MAX_LOOKUPS: usize = 100_000;

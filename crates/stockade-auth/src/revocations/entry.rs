@@ -28,7 +28,7 @@ pub struct Revocation {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(super) struct Name([u8; 16]);
 
-/// The text from which a name is computed.
+/// The input for the computation of a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Named<'t> {
     /// Separates ids, subjects and payloads.

@@ -18,8 +18,8 @@ pub struct Compact<'a> {
 impl<'a> Compact<'a> {
     /// Splits a token, with or without `Bearer `, into its parts.
     ///
-    /// A fourth part is detected when the signature is decoded, because
-    /// base64url has no dot.
+    /// A fourth part makes the signature invalid, because base64url does not
+    /// contain dots.
     pub(crate) fn parse(token: &'a str, max_length: usize) -> Result<Self, TokenError> {
         let token = bearer_token(token);
         if token.len() > max_length {

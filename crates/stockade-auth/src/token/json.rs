@@ -17,7 +17,7 @@ use super::marks::{Mark, Marks};
 /// Parses one JSON object. Returns `None` for any other value, for text that is
 /// not UTF-8, and for a duplicate name at the top level.
 ///
-/// With duplicate names, two parsers could see different claims. RFC 7519,
+/// Two parsers could see different claims if names were duplicate. RFC 7519,
 /// section 4.
 pub(super) fn object(json: &[u8]) -> Option<Map<String, Value>> {
     // Checking the whole text once is faster than checking each string.

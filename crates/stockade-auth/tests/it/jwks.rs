@@ -311,7 +311,8 @@ fn kid_chooses_the_key() {
     check(&token(&two, "1".into()), &keys, Some(&TokenError::Signature));
     check(&token(&two, "3".into()), &keys, Some(&TokenError::UnknownKey));
     check(&token(&two, 2.into()), &keys, Some(&TokenError::Malformed));
-    // Without a name, every key for the algorithm is tried.
+    // A token that does not name a key is checked with every key for its
+    // algorithm.
     check(&two.token(&json!({ "alg": "EdDSA" }), &json!({})), &keys, None);
     // A key without a name may match.
     check(&token(&two, "2".into()), &set(&[one.named("1"), two.jwk.clone()]), None);

@@ -219,7 +219,7 @@ fn a_cheap_argon2id_is_hashed_anew() {
     check("m=65536,t=3,p=4", false);
 }
 
-/// Without the feature such a hash does not verify and should be replaced.
+/// Such a hash does not verify if the feature is off, and should be replaced.
 #[cfg(not(feature = "argon2"))]
 #[test]
 fn argon2id_without_the_feature_is_false() {

@@ -210,8 +210,8 @@ fn entries_in_seconds_still_count() {
     assert_eq!(now(late.check_or_query(&issued_at(300))), Status::Revoked);
 }
 
-/// Entries of earlier versions have no issuer. They revoke the tokens of all
-/// issuers until they expire.
+/// Entries of earlier versions do not name an issuer. They revoke the tokens of
+/// all issuers until they expire.
 #[test]
 fn entries_of_earlier_versions_still_count() {
     let bytes = |kind: u8, name: &str, times: &[u64]| {
@@ -505,8 +505,8 @@ fn beyond_the_bound_the_log_is_asked() {
     hands.set(NOW + 6);
     assert_eq!(now(there.check_or_query(&token("c"))), Status::Revoked);
 
-    // Without the log, results up to 30 s old are used; after that the status
-    // is unknown.
+    // If the log is unavailable, results up to 30 s old are used. After that,
+    // the status is unknown.
     assert_eq!(now(there.check_or_query(&token("d"))), Status::NotRevoked);
     log.is_away.store(true, Ordering::Relaxed);
     assert!(matches!(now(there.revoke(&token("d"))), Err(RevokeError::Beyond(_))));

@@ -136,7 +136,7 @@ async fn a_body_is_read_where_somebody_asks_and_within_the_limit() {
     let never = futures_util::stream::pending::<Result<&str, std::io::Error>>();
     *endless.body_mut() = axum::body::Body::from_stream(never);
     assert_eq!(show(send(&host, endless).await).await, too_large);
-    // Without a length, the body is counted as it arrives.
+    // The body is counted as it arrives if its length is unknown.
     let mut chunked = request("POST /read\ncontent-type: application/json");
     let pieces = ["[1,2,", "3,4]"].map(Ok::<_, std::io::Error>);
     *chunked.body_mut() = axum::body::Body::from_stream(futures_util::stream::iter(pieces));

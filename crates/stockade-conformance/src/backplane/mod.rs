@@ -20,9 +20,9 @@ use super::unique_text;
 /// - No gap is reported unless a message is missing.
 /// - The members of all processes are known.
 ///
-/// A backplane without stored messages must report that it has no
-/// [`History`](stockade_websockets::History). Otherwise it must return its
-/// history from any id.
+/// A backplane either reports that it does not store a
+/// [`History`](stockade_websockets::History), or returns its history from any
+/// id.
 ///
 /// `make` creates the backplane of another process, connected to all earlier
 /// ones. `order` is their order.

@@ -110,8 +110,8 @@ pub(super) async fn rows_outside_of_a_scope_are_missing(store: impl Store<RestIt
     }
 }
 
-/// Returns the values of an item as a cursor contains them, after which the
-/// next page starts.
+/// Returns the values that a cursor contains for an item. The next page starts
+/// after these values.
 fn behind(item: &RestItem, sorts: &[Sort]) -> Option<Vec<Value>> {
     let item = or_fail(serde_json::to_value(item));
     let values: Vec<&Value> = sorts.iter().map(|sort| &item[&sort.field]).collect();

@@ -162,7 +162,7 @@ pub(crate) struct Chain {
 }
 
 enum ChainState {
-    /// Middleware or validation, after which the chain continues.
+    /// A step before the handler: middleware or validation.
     Step(Step),
     /// Style B middleware, which runs the rest of the chain itself.
     Around(BoxFuture<'static, Result<Option<Response>, ApiError>>),

@@ -28,8 +28,8 @@ impl ErrorContext {
         }
     }
 
-    /// Uses the route's own error handler for an error before any middleware.
-    /// Uses the router's handler if there is no route.
+    /// An error before the middleware goes to the error handler of the route,
+    /// or to the router's handler if no route matched.
     #[must_use]
     #[doc(hidden)]
     pub fn before_middleware(mut self, req: &Request, router: Option<&ErrorHandler>) -> Self {

@@ -33,8 +33,7 @@ impl fmt::Display for Overloaded {
 
 impl std::error::Error for Overloaded {}
 
-/// The request in which an error occurred, with the data for its response and
-/// log line.
+/// The request that failed, with the data for its response and log line.
 #[derive(Clone, Debug)]
 pub struct ErrorContext {
     pub(super) settings: Settings,

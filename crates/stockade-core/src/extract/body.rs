@@ -102,7 +102,7 @@ impl FromRequest for Bytes {
 }
 
 impl FromRequest for HttpBody {
-    /// A stream can be taken only once, so it is extracted last.
+    /// A stream can be extracted only once, so it is extracted last.
     const TAKES_REQUEST: bool = true;
 
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {

@@ -208,8 +208,7 @@ fn push(ready: &mut VecDeque<Bytes>, piece: Bytes) {
     }
 }
 
-/// Returns the positions of the line ends in a header after which its line
-/// continues.
+/// Returns the positions of line ends inside folded header lines.
 fn folds(header: &[u8]) -> impl Iterator<Item = usize> {
     let is_fold = |bytes: &[u8]| matches!(bytes, b"\r\n " | b"\r\n\t");
     let folds = header.windows(3).enumerate().filter(move |(_, bytes)| is_fold(bytes));

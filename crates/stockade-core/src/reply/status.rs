@@ -32,8 +32,8 @@ pub struct Created<T> {
 impl<T> Created<T> {
     /// Creates a reply with status 201. Use `()` for an empty body.
     ///
-    /// Without a [`location`](Self::location), the address of the request
-    /// identifies the new resource.
+    /// If you do not set a [`location`](Self::location), the address of the
+    /// request identifies the new resource.
     pub const fn new(reply: T) -> Self {
         Self { reply, location: None }
     }

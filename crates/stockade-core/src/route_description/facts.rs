@@ -253,8 +253,8 @@ impl RouteDescription {
         }
     }
 
-    /// Declares that middleware adds a header to the responses of the inner
-    /// parts: to all of them, or to those with a status.
+    /// Declares that middleware adds a header to all responses of the inner
+    /// parts, or to responses with one status.
     ///
     /// The middleware's own responses have the headers in their own
     /// descriptions.

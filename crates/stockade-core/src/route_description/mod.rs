@@ -40,8 +40,7 @@ pub struct RouteDescription {
     pub(crate) upgrades: usize,
     /// True if the handler's return value is not sent.
     pub(crate) has_no_reply: bool,
-    /// The middleware whose arguments currently describe themselves. `None` for
-    /// the handler.
+    /// The middleware that is currently described. `None` for the handler.
     pub(crate) described: Option<String>,
     /// The first middleware that reads the body.
     body_reader: Option<String>,
@@ -96,8 +95,8 @@ impl RouteDescription {
         self.needs.push((TypeId::of::<T>(), type_name::<T>()));
     }
 
-    /// Declares the form in which the body is read. Several arguments may read
-    /// it, unless one of them is a stream.
+    /// Declares how the body is read. Several arguments may read it, unless one
+    /// of them is a stream.
     pub fn reads_body(&mut self, kind: BodyKind) {
         let reads = matches!(kind, BodyKind::Typed | BodyKind::Multipart);
         if reads && (self.method == Method::GET || self.method == Method::HEAD) {

@@ -75,7 +75,7 @@ impl RouteDescription {
         self.is_public = is_public;
     }
 
-    /// Returns the form in which the handler reads the body, if it does.
+    /// Returns how the handler reads the body. Returns `None` if it does not.
     #[doc(hidden)]
     #[must_use]
     pub fn body(&self) -> Option<BodyKind> {

@@ -351,7 +351,7 @@ impl Connection {
     }
 }
 
-/// The number of waiting messages at which reading from the client stops.
+/// Reading from the client stops at this number of waiting messages.
 const MAX_WAITING: usize = 16;
 
 /// The maximum number of rounds before other tasks run.

@@ -18,7 +18,7 @@ use crate::paths::CratePath;
 pub(crate) struct Writer<'e> {
     pub(crate) root: CratePath,
     pub(crate) errors: &'e mut Errors,
-    /// The type borrows, so that serde reads it only from data that lives as long.
+    /// The type borrows from its input, so serde does not read it from temporary data.
     pub(crate) borrows: bool,
 }
 
@@ -231,7 +231,8 @@ impl Writer<'_> {
     ) -> TokenStream {
         let span = Span::call_site();
         let this = local(span);
-        // Such a kind is what serde reads, and no narrower one.
+        // The JSON kind belongs to the type, because serde checks it. The program adds the other
+        // keywords.
         let (kinds, added): (Vec<&Keyword>, Vec<&Keyword>) =
             keywords.list.iter().partition(|keyword| is_json_kind(keyword));
         let mut steps = self.steps(&kinds);

@@ -21,7 +21,7 @@ pub(crate) struct Enum<'i> {
     pub(crate) never_read: bool,
     /// It has a `repr` of an integer, and serde may use its numbers.
     pub(crate) numbered: bool,
-    /// Its fields borrow, so that it is not read from data that is dropped.
+    /// The enum borrows from its input, so serde does not read it from temporary data.
     pub(crate) borrows: bool,
 }
 
@@ -241,7 +241,7 @@ fn numbers_of(whole: Enum<'_>, names: &TokenStream, root: &TokenStream) -> Token
 fn names(variant: &Variant, own: &Serde, Enum { serde, direction, .. }: Enum<'_>) -> Vec<String> {
     let ident = variant.ident.unraw().to_string();
     let name = own.variant_name(&ident, *serde.rename_all.get(direction), direction);
-    // All names but those of the other variants mean it, so that none is listed.
+    // This variant accepts every name of no other variant, so its aliases are not listed.
     let aliases = own.aliases.iter().filter(|_| direction == Direction::Read && !own.other);
     std::iter::once(name).chain(aliases.map(syn::LitStr::value)).collect()
 }

@@ -96,10 +96,11 @@ type User = Result<Option<Value>, Failed>;
 /// The meaning of the results of a function.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Policy {
-    /// Without a user, the credentials are invalid. Errors become responses.
+    /// The credentials are invalid if the function does not return a user.
+    /// Errors become responses.
     Credentials,
-    /// Without a user, the request does not have credentials. Errors become
-    /// responses.
+    /// The request does not have credentials if the function does not return a
+    /// user. Errors become responses.
     Request,
     /// Like `Request`, but an error means that there is no user.
     IgnoreErrors,

@@ -323,7 +323,8 @@ fn open(path: &Path) -> Result<Opened, ApiError> {
     if !metadata.is_file() {
         return Err(ApiError::not_found());
     }
-    // Some systems do not provide the time; then there is no validator.
+    // Some systems do not provide the time. The response then omits the
+    // validator.
     Ok(Opened { file, length: metadata.len(), modified: metadata.modified().ok() })
 }
 

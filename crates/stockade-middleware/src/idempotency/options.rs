@@ -244,8 +244,8 @@ impl Idempotency {
     }
 
     /// Sets a function that returns the owner of a request's keys. Default: the
-    /// user's [`UserKey`](crate::UserKey), or the client's address if there is
-    /// no user. An error of the function is the response.
+    /// user's [`UserKey`](crate::UserKey), or the client's address if the
+    /// request is unauthenticated. An error of the function is the response.
     ///
     /// ```
     /// use stockade::ApiError;

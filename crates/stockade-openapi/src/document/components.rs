@@ -1,4 +1,4 @@
-//! The components of a document, limited to those that its operations use.
+//! The components that the operations of a document use.
 //!
 //! The document therefore contains nothing about hidden routes and no unused
 //! components.

@@ -180,7 +180,7 @@ fn webhooks_stand_on_the_page_of_all_operations() {
     let group = text(group.1);
     assert!(group.contains("href=\"../docs#webhooks\""), "{group}");
     assert!(!group.contains("id=webhook"), "{group}");
-    // Without webhooks the page does not mention them.
+    // The page does not mention webhooks if the document has none.
     let mut router = router();
     router.get("/a", async || "x");
     let bare = pages(router, &OpenApiOptions::new("Shop", "1"));

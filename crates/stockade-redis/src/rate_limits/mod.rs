@@ -177,7 +177,8 @@ impl RedisRateLimits {
     ) -> Result<Decision, StoreError> {
         let asking = self.asking(name, want);
         let key = self.key(key, policy);
-        // Measure server times from here, so that nothing is kept too long.
+        // Measure server times from before the request. Then no result is kept
+        // too long.
         let sent = Instant::now();
         let requested = RequestedCount::up_to(want);
         let answer = self.send(&key, policy, requested).await?;

@@ -1,4 +1,4 @@
-//! The position up to which a process has read the revocation log.
+//! A process's read position in the revocation log.
 
 use stockade_auth::Revocation;
 

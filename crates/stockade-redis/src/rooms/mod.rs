@@ -100,8 +100,7 @@ impl Redis {
 }
 
 impl RedisRooms {
-    /// Sets the order in which members receive messages. Default:
-    /// [`Order::Local`].
+    /// Sets the order of messages. Default: [`Order::Local`].
     #[must_use]
     pub fn order(mut self, order: Order) -> Self {
         self.settings.order = order;
@@ -124,7 +123,7 @@ impl RedisRooms {
     ///
     /// If a process is disconnected when a message is published, it misses the
     /// message without a [`DeliveryGap`](stockade_websockets::DeliveryGap).
-    /// There is no history.
+    /// History is not available.
     #[must_use]
     pub fn at_most_once(mut self) -> Self {
         self.settings.is_numbered = false;

@@ -177,8 +177,8 @@ impl Node {
 pub(crate) fn random() -> u64 {
     let mut bytes = [0; 8];
     if SystemRandom::new().fill(&mut bytes).is_err() {
-        // The system has no random bytes; the random keys of a hash map are a
-        // sufficient substitute.
+        // The system cannot provide random bytes. The random keys of a hash map
+        // are a sufficient substitute.
         use std::hash::{BuildHasher as _, RandomState};
         return RandomState::new().hash_one(0);
     }

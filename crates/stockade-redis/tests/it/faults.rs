@@ -228,7 +228,7 @@ async fn table<S: Subject>(open: impl Fn(&str) -> S) -> Vec<Row> {
     rows
 }
 
-/// Runs the rows in which the network fails or leads to another server.
+/// Runs the rows with a failed network or a different server.
 async fn table_of_the_network<S: Subject>(engine: &Engine, open: impl Fn(&str) -> S) -> Vec<Row> {
     let mut rows = Vec::new();
     let begun = |url: &str| {

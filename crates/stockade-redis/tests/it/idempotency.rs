@@ -53,8 +53,8 @@ async fn send(app: &App, key: &str, text: &'static str) -> String {
     format!("{status} {}", String::from_utf8_lossy(&body.collect(1 << 20).await.unwrap()))
 }
 
-/// Resends a request if a busy machine kept the store from responding within
-/// its second. This happens before the request handler runs.
+/// Resends a request if the store did not respond within one second because the
+/// machine is busy. This happens before the request handler runs.
 async fn until_answered(app: &App, key: &str) -> String {
     loop {
         let answer = send(app, key, "a").await;

@@ -80,7 +80,8 @@ async fn exactly_a_hundred_of_three_thousand_pass_in_each_window() {
     let rounds = if std::env::var("STOCKADE_REDIS_LONG").is_ok() { 200 } else { 10 };
     for algorithm in ALL {
         let stores = [0, 1, 2].map(|_| Arc::new(open(&engine).algorithm(algorithm)));
-        // With a window of an hour, GCRA frees no request during the test.
+        // The window is an hour, so GCRA does not free a request during the
+        // test.
         let policy = policy(100 / HOUR);
         for round in 0..rounds {
             let key = RateKey::text(format!("client {round}"));

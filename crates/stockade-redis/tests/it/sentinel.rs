@@ -155,7 +155,7 @@ fn mistakes_are_seen_without_a_network() {
     error(&[sentinel, "127.0.0.1"], "shop", options());
     error(&[sentinel, "redis://127.0.0.1:26380/3"], "shop", options());
     error(&[sentinel], "shop", RedisOptions::new());
-    // Without Sentinel, the login belongs in the address.
+    // A connection that does not use Sentinel has its login in the address.
     assert!(Redis::open("redis://127.0.0.1", options()).is_err());
     let redis = Redis::sentinel([sentinel], "shop", options()).unwrap();
     let told = format!("{redis:?} {:?}", options());

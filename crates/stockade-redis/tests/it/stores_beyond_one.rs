@@ -1,5 +1,5 @@
-//! Tests the stores on a cluster and with Sentinel, where they have the same
-//! guarantees as on a single server.
+//! Tests the stores on a cluster and with Sentinel. The guarantees are the same
+//! as on a single server.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -86,8 +86,7 @@ impl Route {
             answer.meaning("The item")
         };
         let location = || HeaderDoc::new("Location", "The path of the item");
-        // Without a body if the client prefers that; otherwise the same status
-        // has one.
+        // The body is omitted if the client prefers that.
         let bare = || ResponseDoc::unknown(201).header(etag()).header(location());
         if self.operation.has_draft() {
             doc.reads_header("Prefer", false);

@@ -22,7 +22,7 @@ pub(super) struct ParsedQuery {
     pub(super) sort: String,
     /// True if the page comes before a cursor.
     pub(super) backwards: bool,
-    /// The id of the item at which the page starts, until its keys are known.
+    /// The id of the first item, until its keys are known.
     begins_at: Option<Value>,
     /// The name of the id field, which is one of the keys.
     id: &'static str,
@@ -95,8 +95,8 @@ impl ParsedQuery {
         Ok(())
     }
 
-    /// Loads the keys of the item at which the page starts, if they did not fit
-    /// into the cursor.
+    /// Loads the keys of the first item of the page, if they did not fit into
+    /// the cursor.
     pub(super) async fn find_begin(&mut self, core: &Core) -> Result<(), ApiError> {
         let Some(id) = self.begins_at.take() else { return Ok(()) };
         let item = core.store.get(&id, &self.list_query.scope).await;

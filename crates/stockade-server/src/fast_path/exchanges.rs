@@ -77,8 +77,8 @@ impl Exchanges {
 
     /// Excludes the connection from parking for the rest of its life. Call it
     /// if a body was not read, if the client waits for `100 Continue`, or if
-    /// one side has announced the close: only hyper then knows where the
-    /// current request ends.
+    /// one side has announced the close. In these cases only hyper knows the
+    /// end of the current request.
     #[cold]
     pub(crate) fn pin(&self) {
         self.is_pinned.store(true, Ordering::Relaxed);

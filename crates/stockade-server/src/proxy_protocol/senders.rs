@@ -75,7 +75,7 @@ enum Notation {
     Networks(Vec<String>),
 }
 
-/// Without `true`, which would trust every client.
+/// The message does not suggest `true`, which would trust every client.
 const EXPECTED: &str = "the networks of the load balancers, or false";
 
 #[cfg(test)]

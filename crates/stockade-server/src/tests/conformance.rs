@@ -1,8 +1,8 @@
 //! Tests the requirements of RFC 9110 and 9112 for an origin server, request by
 //! request.
 //!
-//! Each request is followed by a second one on the same connection. This shows
-//! where the server considers the first one to end.
+//! Each request is followed by a second request on the same connection. This
+//! shows which byte the server considers the end of the first request.
 
 use std::fmt::Write as _;
 

@@ -351,7 +351,7 @@ async fn a_large_body_does_not_hold_up_what_was_sent_behind() {
     for length in [100_000, 5, 100_000, 5] {
         assert_eq!(client.answer().await.body.len(), length);
     }
-    // There was no pause between the requests.
+    // The client did not pause between the requests.
     assert!(!single.record.http1.is_vectored());
     for length in [100_000, 5] {
         let path = if length > 5 { "/large" } else { "/" };

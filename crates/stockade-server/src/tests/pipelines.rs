@@ -315,8 +315,7 @@ async fn handle(mut request: Request, log: Arc<Log>) -> Response {
         }
         Some("peek") => {
             let mut stream = request.take_stream();
-            // The response is ready in the round in which hyper writes `100
-            // Continue`.
+            // The response is ready in the same round as `100 Continue`.
             for _ in 0..2 {
                 tokio::select! {
                     biased;

@@ -1,5 +1,5 @@
-//! The conditions of a page: filters, the scope, and the keys after which it
-//! starts.
+//! The conditions of a page: filters, the scope, and the keys that precede the
+//! page.
 
 use serde_json::{Map, Value};
 use stockade_rest::{Direction, Filter, ListQuery, Op, RowFilter, Sort};

@@ -21,7 +21,7 @@ use crate::SqlError;
 /// The maximum number of writes per transaction.
 const GROUP: usize = 64;
 
-/// The time after which a transaction accepts no further writes.
+/// A transaction does not accept further writes after this time.
 const GROUP_TIME: Duration = Duration::from_millis(2);
 
 pub(super) struct Writer {

@@ -80,7 +80,7 @@ fn field(name: &str, node: &Value, root: &Value) -> Field {
         ([Kind::Integer, Kind::Number] | [Kind::Number, Kind::Integer], _) => Kind::Number,
         _ => Kind::Any,
     };
-    // Without a type, every value is allowed, including null.
+    // A schema without a type allows every value, including null.
     let is_nullable = found.has_null || found.kinds.is_empty();
     Field { name: name.to_owned(), kind, format, is_nullable, is_optional: false }
 }

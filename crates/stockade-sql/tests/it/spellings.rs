@@ -48,7 +48,7 @@ const DEVICE: &str = "a0000000-0000-4000-8000-00000000000f";
 const INDEXES: &str = "CREATE UNIQUE INDEX items_device ON {} (device);
     CREATE UNIQUE INDEX items_ticket ON {} (ticket); CREATE UNIQUE INDEX items_told ON {} (told);";
 
-/// Returns a visit in which every value has a non-canonical spelling.
+/// Returns a visit with a non-canonical spelling of every value.
 fn spelled(id: &str) -> Value {
     json!({
         "id": id.to_uppercase(),

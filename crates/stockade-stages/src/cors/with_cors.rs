@@ -16,8 +16,8 @@ use crate::described::is_any;
 ///
 /// Use it for the routes of another host (`to_host_router`, `to_actix_routes`),
 /// and for all routes of a group or a node of the tree. For a single route of
-/// our own router, use the key `cors` instead, which covers its preflights and
-/// every response; `with_cors` on such a route is a configuration error.
+/// the stockade router, use the key `cors` instead, which covers its preflights
+/// and every response; `with_cors` on such a route is a configuration error.
 ///
 /// # Beyond the spec
 ///

@@ -16,10 +16,10 @@ pub struct Decision {
     pub limit: u32,
     /// The number of requests that could still pass now.
     pub remaining: u32,
-    /// The time after which no earlier request counts any longer.
+    /// The time until all earlier requests are forgotten.
     pub reset: Duration,
-    /// The time after which a request of the client passes again; zero if the
-    /// request passed.
+    /// The time until a request of the client passes again; zero if the request
+    /// passed.
     pub retry_after: Duration,
 }
 

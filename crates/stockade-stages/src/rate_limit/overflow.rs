@@ -19,7 +19,7 @@ pub(super) struct Overflow {
     windows: Box<[State]>,
     /// The number of windows. Invariant: not 0.
     count: usize,
-    /// The time after which no window counts any longer.
+    /// The time until all windows are forgotten.
     dead_at: u64,
 }
 

@@ -179,7 +179,7 @@ fn no_default(name: &str) -> String {
         .map(|(known, _)| (strsim::damerau_levenshtein(known.as_str(), &lower), known));
     let near = rated.iter().min_by_key(|(slips, _)| *slips).filter(|(slips, _)| *slips <= SLIPS);
     let near = near.map(|(_, known)| format!(", did you mean {:?}?", known.as_str()));
-    // If no name is similar, there is no suggestion.
+    // A name is suggested only if it is similar.
     let near = near.unwrap_or_default();
     format!("{name:?} has no default to keep or to drop: give its value as text{near}")
 }

@@ -43,7 +43,7 @@ pub(super) fn authority(req: &Request) -> Option<Authority> {
     })
 }
 
-/// Returns the host of an authority; an IPv6 address has no brackets.
+/// Returns the host of an authority, without the brackets of an IPv6 address.
 pub(super) fn address(authority: &Authority) -> &str {
     authority.host().trim_start_matches('[').trim_end_matches(']')
 }

@@ -54,9 +54,9 @@
 //!
 //! # What it costs
 //!
-//! Without the feature `tracing`, there is no cost. With the feature, a router
-//! without the option does not pay either. A router with the option makes two
-//! comparisons while no subscriber accepts the span.
+//! Spans cost nothing unless the feature `tracing` and the option of the router
+//! are both on. Then the router makes two comparisons for a request while no
+//! subscriber accepts the span.
 //!
 //! # Beyond the spec
 //! The specification does not define spans. Source: OpenTelemetry, semantic

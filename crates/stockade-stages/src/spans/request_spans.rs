@@ -15,8 +15,8 @@ use crate::described::unseen;
 use crate::observation::Observation;
 use stockade_core::headers::only;
 
-/// Creates a span for each request, in which the rest of the middleware and the
-/// handler run.
+/// Creates a span for each request. The rest of the middleware and the handler
+/// run in this span.
 ///
 /// This middleware is for single routes and for other hosts. A router with the
 /// option `tracing` creates a span for every request, including requests that

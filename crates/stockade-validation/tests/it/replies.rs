@@ -378,7 +378,7 @@ impl TryFrom<String> for Email {
     }
 }
 
-// Only read; what it holds has no schema.
+// Only read. Its content does not have a schema.
 #[derive(Deserialize, Schema)]
 #[serde(from = "String")]
 enum FromText {

@@ -240,7 +240,7 @@ fn validate(req: &Request, rules: &Rules) -> Result<Negotiated, ApiError> {
     };
     if headers.contains_key(ORIGIN) {
         let origin = single_value(headers, &ORIGIN).unwrap_or("null");
-        // Without a host, no origin matches.
+        // No origin matches if the host is unknown.
         let host = host(headers, req.uri()).unwrap_or_default();
         if !origin::is_allowed(origin, host, is_tls(req), rules.allowed_origins.as_deref()) {
             return Err(ApiError::new(403, "this origin may not connect"));
@@ -277,8 +277,8 @@ fn check_upgrade(req: &Request) -> Result<(), ApiError> {
     if req.version() != Version::HTTP_11 {
         return Err(ApiError::new(400, "a WebSocket begins with a request of HTTP/1.1"));
     }
-    // With a body, programs could disagree on where it ends and the first frame
-    // begins.
+    // Programs could disagree on the boundary between a body and the first
+    // frame.
     let length = headers.get(CONTENT_LENGTH).is_some_and(|length| length != "0");
     if length || headers.contains_key(TRANSFER_ENCODING) {
         return Err(ApiError::new(400, "a WebSocket does not begin with a body"));

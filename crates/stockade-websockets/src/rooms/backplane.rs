@@ -136,8 +136,8 @@ pub enum Order {
     #[default]
     Local,
     /// All members receive all messages in one order. Members in the same
-    /// process wait for the message to come back, and receive none while the
-    /// backplane is down.
+    /// process wait until the backplane returns the message. They do not
+    /// receive messages while the backplane is down.
     Room,
 }
 

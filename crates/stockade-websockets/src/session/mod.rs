@@ -90,8 +90,8 @@ pub(crate) struct Session {
     discarded: usize,
     /// True once our side is closed.
     is_shut_down: bool,
-    /// True once the client has sent its close frame, after which nothing may
-    /// follow.
+    /// True once the client has sent its close frame. Nothing may follow this
+    /// frame.
     has_client_closed: bool,
     messages: Option<UnboundedSender<Result<Message, SocketError>>>,
     outgoing: UnboundedReceiver<Outgoing>,

@@ -103,8 +103,8 @@ impl Receiver {
     }
 
     /// Returns the client's close code and reason, once [`recv`](Self::recv)
-    /// has returned `None`. Returns `None` if this side closed first, or if
-    /// there was no close frame.
+    /// has returned `None`. Returns `None` if this side closed first, or if the
+    /// client did not send a close frame.
     #[must_use]
     pub fn closed_by_client(&self) -> Option<&Close> {
         self.shared.closed.get()

@@ -221,7 +221,7 @@ impl Auth {
     /// credentials to such a function.
     ///
     /// # Beyond the spec
-    /// In the specification, an error means that there is no user.
+    /// In the specification, a request with an error is unauthenticated.
     pub fn lookup<M>(lookup: impl Lookup<WholeRequest, M, Output: IntoUser>) -> Self {
         Self::one(lookup.into_method(CredentialReader::whole_request(Policy::Request)).0)
     }

@@ -35,13 +35,13 @@ use crate::expiry::{SWEPT_BY_A_CALL, later};
 /// again; a line at warn level, at most one a second, reports it. Choose limits
 /// that hold all keys of the time to live.
 ///
-/// A key is never replaced while its handler runs or its result is unknown.
-/// Without a finished key to replace, a new key is a 503, and a response is not
-/// stored: its retry is a 409. The same applies to a response that is larger
-/// than a limit.
+/// A key is never replaced while its handler runs or its result is unknown. If
+/// the store is full of such keys, a request with a new key gets a 503. A
+/// response that no longer fits is not stored, and its retry gets a 409. The
+/// same applies to a response that is larger than a limit.
 ///
-/// The store is for one process. With several processes, a retry may reach a
-/// process that has not seen the key.
+/// The store is for one process. If you run several processes, a retry may
+/// reach a process that has not seen the key.
 ///
 /// ```
 /// use stockade::middleware::idempotency::MemoryIdempotencyStore;

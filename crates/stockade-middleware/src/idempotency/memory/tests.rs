@@ -194,7 +194,7 @@ fn ten_owners_cannot_push_out_an_eleventh() {
     assert!(timed.store.len() > 500, "{}", timed.store.len());
 }
 
-/// Keys that are taken and freed leave no data behind.
+/// Reserved and released keys leave no data behind.
 #[test]
 fn nothing_is_left_of_a_freed_key() {
     let timed = timed(MemoryIdempotencyStore::new());

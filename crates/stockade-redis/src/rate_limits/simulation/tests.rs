@@ -121,8 +121,8 @@ fn shares_are_the_limit_when_the_engine_dies() {
     for (title, is_balanced) in [("killed, balanced", true), ("killed, random", false)] {
         let make = |seed, nodes| Plan { is_balanced, fault: Fault::Killed, ..plan(seed, nodes) };
         validate(title, make, |plan, passed| {
-            // With unbalanced traffic, some processes have already spent more
-            // than their share.
+            // Unbalanced traffic makes some processes spend more than their
+            // share.
             let most = if is_balanced { plan.limit + nodes(plan) - 1 } else { plan.limit * 2 };
             assert!(passed <= most, "{passed} by {plan:?}");
         });

@@ -26,7 +26,7 @@ use super::trust::{Header, Networks, TrustProxy, Trusted};
 /// - If networks are trusted, it is the first address outside of them, from the
 ///   peer to the left. If all are trusted, it is the leftmost address.
 ///
-/// Without a peer, headers are ignored and the result is `None`.
+/// If the peer is unknown, headers are ignored and the result is `None`.
 ///
 /// An invalid address counts as the peer, and so does an element of `Forwarded`
 /// without `for`. An IPv4-mapped address becomes an IPv4 address.
@@ -40,7 +40,7 @@ pub fn client_address(
 ) -> Option<IpAddr> {
     let peer = peer.map(|peer| peer.to_canonical());
     let found = match (&trust.trusted, trust.header) {
-        // Without a peer, the header cannot come from a trusted proxy.
+        // An unknown peer is not a trusted proxy.
         (Trusted::Hops(_), _) if peer.is_none() => None,
         (Trusted::Nobody, _) => None,
         (Trusted::Hops(count), Header::XForwardedFor) => hop(*count, x_forwarded_for(headers)),

@@ -50,7 +50,7 @@ pub(super) const ALL: &[Algorithm] = &[
 /// The state of a key.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct State {
-    /// The time after which no request counts any longer; 0 for a new key.
+    /// The time until all requests are forgotten; 0 for a new key.
     pub(super) dead_at: u64,
     /// Requests that passed in the current window.
     pub(super) current: u32,
