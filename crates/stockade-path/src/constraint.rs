@@ -1,6 +1,6 @@
 //! [`Constraint`]: the regular expression of `:name(expr)`.
 //!
-//! The syntax is the `regex` crate's syntax for bytes without Unicode classes,
+//! The syntax is the byte syntax of the `regex` crate without Unicode classes,
 //! so `\d` is an ASCII digit.
 
 use std::ops::Range;
@@ -11,8 +11,8 @@ use regex_syntax::{Error, ParserBuilder};
 /// The expression that a parameter must match, instead of "one or more
 /// characters except `/`".
 ///
-/// It must match the parameter's whole part of the raw segment, before escapes
-/// are decoded.
+/// It must match the parameter's whole part of the raw segment. Escapes are
+/// decoded after the match.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Constraint {
     text: String,
@@ -45,7 +45,7 @@ impl Constraint {
         Ok(Self { text: text.to_owned(), expression })
     }
 
-    /// Returns the expression as it was written, without its parentheses.
+    /// Returns the original expression without its parentheses.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -72,8 +72,7 @@ fn describe(error: &Error, text: &str) -> (Range<usize>, String) {
     (at.unwrap_or(0..text.len()), message)
 }
 
-/// Removes capture groups, which would shift the numbers of the matcher's
-/// groups.
+/// Removes capture groups, which would shift the group numbers of the matcher.
 fn without_groups(hir: Hir) -> Hir {
     match hir.into_kind() {
         HirKind::Empty => Hir::empty(),

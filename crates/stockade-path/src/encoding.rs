@@ -1,14 +1,13 @@
-//! [`encoded`], which returns the form of text that is matched, and
-//! [`EncodedPath`], the path of a request in this form.
+//! [`encoded`], which returns text in the form used for matching, and
+//! [`EncodedPath`], a request path in this form.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::Spans;
 
-/// Returns the text of a path in the form that requests use: non-ASCII
-/// characters are percent-encoded as UTF-8, and escapes have uppercase
-/// hexadecimal digits.
+/// Returns a path in the form that requests use: non-ASCII characters are
+/// percent-encoded as UTF-8, and escapes have uppercase hexadecimal digits.
 ///
 /// Everything else is unchanged, so `%61` does not become `a`.
 ///
@@ -96,8 +95,8 @@ fn parts(text: &str) -> impl Iterator<Item = Part> + '_ {
     })
 }
 
-/// The path of a request as it is matched, and the corresponding positions in
-/// the original path.
+/// The encoded path of a request, and the corresponding positions in the
+/// original path.
 #[derive(Debug)]
 pub struct EncodedPath<'p> {
     sent: &'p str,
@@ -108,8 +107,8 @@ pub struct EncodedPath<'p> {
 }
 
 impl<'p> EncodedPath<'p> {
-    /// Encodes a path. Returns `None` if it is already encoded, or too long for
-    /// any route.
+    /// Encodes a path. Returns `None` if the path is already encoded, or too
+    /// long for any route.
     #[must_use]
     pub fn of(sent: &'p str) -> Option<Self> {
         if is_encoded(sent) || sent.len() > usize::from(u16::MAX) {

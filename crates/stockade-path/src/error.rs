@@ -1,4 +1,4 @@
-//! [`PatternError`]: the errors in the path of a route.
+//! [`PatternError`]: an error in the path of a route.
 
 use std::fmt;
 use std::ops::Range;

@@ -1,5 +1,5 @@
-//! [`HostPattern`], which restricts routes to a host, and the host names of
-//! requests.
+//! [`HostPattern`], which restricts routes to a host, and the parser of request
+//! hosts.
 //!
 //! A host is matched like a path, label by label: `:tenant.example.com` is the
 //! pattern `/:tenant/example/com`.
@@ -100,9 +100,9 @@ fn is_in_label(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte)
 }
 
-/// Returns the host of a request as the path of its labels: `/acme/example/com`
-/// for `Acme.Example.com.:8080`. Returns `None` for text that is neither a name
-/// nor an address.
+/// Returns the host of a request as a path of labels: `/acme/example/com` for
+/// `Acme.Example.com.:8080`. Returns `None` if the text is neither a name nor
+/// an address.
 ///
 /// Source: RFC 9110, section 7.2; RFC 3986, section 3.2.2.
 #[must_use]

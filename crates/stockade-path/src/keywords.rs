@@ -1,10 +1,12 @@
-//! The table of the keywords of schemas.
+//! The table of schema keywords.
 
-/// Calls `$callback!` with the keywords of schemas and with the pairs of bounds among them.
+/// Calls `$callback!` with the schema keywords and with the pairs of related
+/// bounds.
 ///
-/// This is the only list of the keywords. The check of a schema, the simple methods of
-/// `Rule`, the keywords of `#[derive(Schema)]` and the table in its documentation are made
-/// from it. It is in this crate because the macros and the validation share no other crate.
+/// This is the only list of the keywords. It generates the check of a schema,
+/// the simple methods of `Rule`, the keywords of `#[derive(Schema)]`, and the
+/// table in its documentation. It is in this crate because this is the only
+/// crate that the macros and the validation share.
 ///
 /// A row is:
 ///
@@ -13,26 +15,29 @@
 /// "name": Kind [CLASS PLACE] flags => method(argument: its type) = value;
 /// ```
 ///
-/// - `Kind` is the kind of the value, a variant of `Kind` in the validation or one of these:
-///   `Flag` is a boolean, `Format` and `TypeName` are names that the derive knows, `Items`
-///   is a schema that the derive writes as keywords, `Rule` is a schema that the derive takes
-///   as an expression, `Examples` is a list, and the derive takes its values one by one.
-/// - `CLASS` is the type of the values that the keyword is about, and `PLACE` is where the
-///   derive takes it. The derive does not have a keyword without these brackets.
+/// - `Kind` is the kind of the value: a variant of `Kind` in the validation, or
+///   one of these. `Flag` is a boolean. `Format` and `TypeName` are names that
+///   the derive supports. `Items` is a schema that the derive writes as
+///   keywords. `Rule` is a schema that the derive reads as an expression.
+///   `Examples` is a list that the derive reads value by value.
+/// - `CLASS` is the type of the values to which the keyword applies, and
+///   `PLACE` is the place at which the derive accepts it. The derive does not
+///   have a keyword without these brackets.
 /// - `ours`: JSON Schema does not have the keyword.
 /// - `note`: the keyword is for documents and checks nothing.
-/// - `reserved`: a field map cannot have a field of this name, unless `Schema::fields` reads
-///   it.
-/// - `streams`: the typed reader checks the keyword while it reads an array or an object. It
-///   leaves all other keywords of arrays and objects to the check of parsed data.
-/// - `method` is the name in the derive. A keyword without `(…) = …` has a method in
-///   `rule.rs`, if it has one at all.
+/// - `reserved`: a field map cannot have a field of this name, unless
+///   `Schema::fields` reads it.
+/// - `streams`: the typed reader checks the keyword while it reads an array or
+///   an object. It leaves all other keywords of arrays and objects to the check
+///   of parsed data.
+/// - `method` is the name in the derive. A keyword without `(…) = …` has a
+///   method in `rule.rs`, if it has a method.
 ///
-/// The order is the order of the specification. The types, the classes and the places are
-/// resolved in the crate of the callback.
+/// The order is the order of the specification. The types, the classes and the
+/// places are resolved in the crate of the callback.
 ///
-/// A pair is `"lower" <= "upper" for CLASS;`, or `<` if the bounds must differ. Both bound
-/// the same quantity only for values of the class.
+/// A pair is `"lower" <= "upper" for CLASS;`, or `<` if the bounds must differ.
+/// Both bound the same quantity only for values of the class.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __keywords {
@@ -42,28 +47,32 @@ macro_rules! __keywords {
             keywords {
                 "type": TypeName [ANY EVERYWHERE] => kind;
 
-                /// Requires the property: it must be there, and be neither null nor empty
-                /// text.
+                /// Requires the property to be present, and to be neither null
+                /// nor an empty string.
                 "required": Required [ANY FIELDS] => required() = true;
 
                 "enum": List [ANY EVERYWHERE] => values;
 
-                /// Requires this value. It is `const` in the specification.
+                /// Requires this value. Named `const` in the specification.
                 #[doc(alias = "const")]
                 "const": Any [ANY EVERYWHERE] => constant(value: impl Into<Value>) = value;
 
-                /// Requires that the text contains a match of this regular expression.
+                /// Requires that the text contains a match of this regular
+                /// expression.
                 ///
-                /// Patterns have the syntax and meaning of JavaScript (ECMA-262) with the flag
-                /// `u`, as JSON Schema requires: `\d`, `\w` and `\b` know only ASCII, and
-                /// `\p{L}` is any letter. Some spellings of Rust are translated for documents:
-                /// `\A`, `\z`, `(?P<name>…)`, `(?i)` and `(?s)`, `\x{…}`, `\pL`. Other syntax,
-                /// such as `a++`, `(?x)` and `[[:alpha:]]`, is a configuration error.
+                /// Patterns have the syntax and meaning of JavaScript
+                /// (ECMA-262) with the flag `u`, as JSON Schema requires: `\d`,
+                /// `\w` and `\b` match only ASCII, and `\p{L}` matches any
+                /// letter. Some Rust syntax is translated for documents: `\A`,
+                /// `\z`, `(?P<name>…)`, `(?i)` and `(?s)`, `\x{…}`, `\pL`.
+                /// Other syntax, such as `a++`, `(?x)` and `[[:alpha:]]`, is a
+                /// configuration error.
                 ///
-                /// Most patterns take linear time. Back references, and look-around with
-                /// hundreds of alternatives, have a limit of steps that grows with the length
-                /// of the text. A text that reaches the limit fails with the rule
-                /// `patternLimit` instead of `pattern`.
+                /// Most patterns take linear time. Back references, and
+                /// look-around with hundreds of alternatives, have a step limit
+                /// that grows with the length of the text. A text that reaches
+                /// the limit fails with the rule `patternLimit` instead of
+                /// `pattern`.
                 "pattern": Text [TEXT EVERYWHERE] => pattern(pattern: &str) = pattern;
 
                 /// Requires at least this many Unicode code points.
@@ -86,8 +95,8 @@ macro_rules! __keywords {
                 "exclusiveMaximum": Number [NUMBER EVERYWHERE]
                     => exclusive_maximum(bound: impl Into<Value>) = bound;
 
-                /// Requires a multiple of `factor`, which is above 0. Decimal fractions are
-                /// exact: 0.3 is a multiple of 0.1.
+                /// Requires a multiple of `factor`, which must be above 0.
+                /// Decimal fractions are exact: 0.3 is a multiple of 0.1.
                 "multipleOf": Number [NUMBER EVERYWHERE]
                     => multiple_of(factor: impl Into<Value>) = factor;
 
@@ -116,12 +125,12 @@ macro_rules! __keywords {
 
                 "contains": Rule [LIST EVERYWHERE] reserved streams => contains;
 
-                /// Requires that at least this many elements follow the rule of
+                /// Requires at least this many elements that match the rule of
                 /// [`contains`](Self::contains). Default: 1.
                 "minContains": Count [LIST EVERYWHERE] reserved streams
                     => min_contains(count: usize) = count;
 
-                /// Allows at most this many elements that follow the rule of
+                /// Allows at most this many elements that match the rule of
                 /// [`contains`](Self::contains).
                 "maxContains": Count [LIST EVERYWHERE] reserved streams
                     => max_contains(count: usize) = count;
@@ -140,33 +149,36 @@ macro_rules! __keywords {
 
                 "additionalProperties": Schema [MAP EVERYWHERE] streams => additional_properties;
 
-                /// Limits the content of a part of `multipart/form-data`, in bytes. More content
-                /// is 413.
+                /// Limits the content of a `multipart/form-data` part, in
+                /// bytes. Larger content gets 413.
                 "maxBytes": Count [ANY FIELDS] ours streams note => max_bytes(bytes: usize) = bytes;
 
-                /// Limits the media types of a file in `multipart/form-data`: `image/png`, or
-                /// `image/*` for all images. The media type is what the client claims, so the
-                /// content may be something else.
+                /// Limits the media types of a file in `multipart/form-data`:
+                /// `image/png`, or `image/*` for all images. The client
+                /// declares the media type, so the content may be something
+                /// else.
                 "mediaTypes": List [ANY FIELDS] ours streams note => media_types;
 
-                /// Sets the character that separates the elements of a list in a query string:
-                /// `,`, `|` or a space.
+                /// Sets the character that separates the elements of a list in
+                /// a query string: `,`, `|` or a space.
                 ///
-                /// With `","`, `?ids=1,2` has two elements, and so has `?ids=1&ids=2`. The text
-                /// is split before it is decoded, so `%2C` stays in an element. An empty text
-                /// is an empty list. Bodies are not affected. Documents show the parameter with
-                /// the style `form`, `pipeDelimited` or `spaceDelimited`, without `explode`
-                /// (OpenAPI 3.1, section 4.8.12.3).
+                /// With `","`, both `?ids=1,2` and `?ids=1&ids=2` have two
+                /// elements. The text is split before it is decoded, so `%2C`
+                /// stays in an element. An empty text is an empty list. Bodies
+                /// are not affected. Documents show the parameter with the
+                /// style `form`, `pipeDelimited` or `spaceDelimited`, without
+                /// `explode` (OpenAPI 3.1, section 4.8.12.3).
                 "separator": Text [LIST FIELDS] ours streams note
                     => separator(separator: &str) = separator;
 
-                /// Sets the style of an object in a query string. The only supported style is
-                /// `deepObject`.
+                /// Sets the style of an object in a query string. The only
+                /// supported style is `deepObject`.
                 ///
-                /// With it, `?filter[state]=open` is the object `filter` with the property
-                /// `state`. The properties of the object must be texts, numbers or booleans,
-                /// because OpenAPI defines no form for lists and objects in it (OpenAPI 3.1,
-                /// section 4.8.12.3). Bodies are not affected.
+                /// It reads `?filter[state]=open` as the object `filter` with
+                /// the property `state`. The properties must be texts, numbers
+                /// or booleans, because OpenAPI defines no form for nested
+                /// lists and objects (OpenAPI 3.1, section 4.8.12.3). Bodies
+                /// are not affected.
                 "style": Text [MAP FIELDS] ours streams note => style(style: &str) = style;
                 "patternProperties": Schemas reserved streams => pattern_properties;
 
@@ -202,10 +214,10 @@ macro_rules! __keywords {
 
                 "$dynamicAnchor": Text reserved => anchor;
 
-                /// Allows null, for which nothing else is checked.
+                /// Allows null. Nothing else is checked for null.
                 "nullable": Flag [ANY PARTS] ours => nullable() = true;
 
-                /// Requires this format of the text.
+                /// Requires text in this format.
                 "format": Format [TEXT EVERYWHERE] => format(format: Format) = format.name();
 
                 "custom": Function [ANY EVERYWHERE] ours => custom;
@@ -214,17 +226,18 @@ macro_rules! __keywords {
                 "message": Text [ANY EVERYWHERE] ours
                     => message(message: impl Into<String>) = message.into();
 
-                /// Removes white space at both ends of a string before it is checked.
+                /// Removes white space at both ends of a string before
+                /// validation.
                 "trim": Flag [TEXT EVERYWHERE] ours => trim() = true;
 
                 "transform": Function [ANY EVERYWHERE] ours => transform;
 
                 "default": Any [ANY FIELDS] => default;
 
-                /// Sets a name for people.
+                /// Sets a name for readers.
                 "title": Text [ANY WORDS] note => title(title: impl Into<String>) = title.into();
 
-                /// Sets a description for people.
+                /// Sets a description for readers.
                 "description": Text [ANY WORDS] note
                     => description(description: impl Into<String>) = description.into();
 
@@ -236,7 +249,7 @@ macro_rules! __keywords {
 
                 "contentSchema": Schema note => content_schema;
 
-                /// Sets a name for `$ref` in documents.
+                /// Sets the name that `$ref` uses in documents.
                 "$id": Text note => id(id: impl Into<String>) = id.into();
 
                 /// Sets a remark for maintainers of the schema.
@@ -247,23 +260,29 @@ macro_rules! __keywords {
                 /// Marks the value as deprecated.
                 "deprecated": Flag [ANY WORDS] note => deprecated() = true;
 
-                /// Marks the value as one that clients read and do not send: `readOnly`.
+                /// Marks the value as `readOnly`: clients receive it and do not
+                /// send it.
                 ///
-                /// Validation accepts such a value as any other and does not remove it, so a
-                /// route with `Body<T>` receives the value if a client sends it: the mark is
-                /// only for documents there. Resources of `stockade-rest` and methods of
-                /// `stockade-rpc` ignore such values in their inputs, at every depth.
-                /// `stockade-graphql` reports an input that accepts one.
+                /// Validation accepts such a value and does not remove it, so a
+                /// route with `Body<T>` receives the value if a client sends
+                /// it. For such routes, the mark only affects documents.
+                /// Resources of `stockade-rest` and methods of `stockade-rpc`
+                /// ignore such values in their inputs, at every depth.
+                /// `stockade-graphql` reports an input that accepts a read-only
+                /// value.
                 "readOnly": Flag [ANY FIELDS] note => read_only() = true;
 
-                /// Marks the value as one that clients send and do not get: `writeOnly`.
+                /// Marks the value as `writeOnly`: clients send it and do not
+                /// receive it.
                 ///
-                /// A route that returns `Json<T>` sends such a value as any other: the mark is
-                /// only for documents there, as [`read_only`](Self::read_only) is. Resources
-                /// of `stockade-rest` and methods of `stockade-rpc` remove such values from
-                /// their responses, at every depth. `stockade-graphql` reports an object that
-                /// shows one. A field that serde never writes is not in the schemas of
-                /// responses.
+                /// A route that returns `Json<T>` sends such a value like any
+                /// other value. For such routes, the mark only affects
+                /// documents, like [`read_only`](Self::read_only). Resources of
+                /// `stockade-rest` and methods of `stockade-rpc` remove such
+                /// values from their responses, at every depth.
+                /// `stockade-graphql` reports an object that shows a write-only
+                /// value. The schemas of responses omit a field that serde
+                /// never writes.
                 "writeOnly": Flag [ANY FIELDS] note => write_only() = true;
             }
             pairs {

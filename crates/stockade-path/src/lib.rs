@@ -62,10 +62,10 @@
 //! at least one.
 //!
 //! 1. A variant is dropped if an earlier variant of the same pattern covers it:
-//!    it has the same length and matches at least the same text in each
-//!    segment. Variants that include the leftmost optional parameter are
-//!    earlier. So `/search/2` on `/search/:query?/:page(\d+)?` is the query
-//!    `2`.
+//!    the earlier variant has the same length and matches at least the same
+//!    text in each segment. Variants that include the leftmost optional
+//!    parameter are earlier. So `/search/2` on `/search/:query?/:page(\d+)?` is
+//!    the query `2`.
 //! 2. The segments of all matching variants are compared from the left by
 //!    [`Precedence`]: text, a segment with an expression, a segment with
 //!    parameters and text, a plain `:name`, `*`, `**`. Between two segments

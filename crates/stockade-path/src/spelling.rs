@@ -13,7 +13,7 @@ use crate::{Segment, SegmentPart, Variant, variant};
 /// The amount of decoding.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Spelling {
-    /// Unreserved characters are decoded. All other characters that may be
+    /// Only unreserved characters are decoded. All other characters that may be
     /// encoded are encoded with uppercase digits. The meaning of the path is
     /// unchanged.
     ///

@@ -1,4 +1,4 @@
-//! The parser of the notation, which makes one pass from left to right.
+//! The one-pass parser of the path notation.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use crate::{
     Constraint, Param, PatternError, PatternErrorKind as Kind, SPLAT, Segment, SegmentPart,
 };
 
-/// Parses the segments of a path; see the [crate docs](crate) for the notation.
+/// Parses the segments of a path. See the [crate docs](crate) for the notation.
 pub(crate) fn segments(path: &str) -> Result<Vec<Segment>, PatternError> {
     if path.len() > MAX_BYTES {
         let start = (0..=MAX_BYTES).rev().find(|at| path.is_char_boundary(*at)).unwrap_or(0);
@@ -107,7 +107,7 @@ impl<'p> Reader<'p> {
     }
 
     /// Rejects a segment such as `users:batch`, because `:batch` may be meant
-    /// as text. Called after the whole segment is parsed.
+    /// as text. Call it after the whole segment is parsed.
     fn check_last_param(&self, parts: &[SegmentPart]) -> Result<(), PatternError> {
         let [.., SegmentPart::Literal(text), SegmentPart::Param(param)] = parts else {
             return Ok(());
@@ -248,8 +248,7 @@ fn why_not(character: char) -> Option<&'static str> {
 /// Finds a percent-encoded control character, `%00` to `%1F` and `%7F`, and
 /// returns the offset of its `%`.
 ///
-/// A decoded control character could end a header line, a name or a text
-/// elsewhere.
+/// A decoded control character could end a header line, a name or other text.
 #[must_use]
 pub fn find_control_escape(path: &str) -> Option<usize> {
     path.as_bytes().windows(3).position(|escape| match escape {

@@ -29,7 +29,7 @@ fn show_part(part: &SegmentPart) -> String {
     }
 }
 
-/// The error's excerpt, and words of its message.
+/// Checks the error's excerpt, and that its message contains some words.
 #[track_caller]
 fn check_error(path: &str, excerpt: &str, message: &str) {
     let error = segments(path).unwrap_err();
@@ -139,7 +139,7 @@ fn escaped_colons_and_stars_are_text() {
     check(r"/\::id", r#"":"+id"#);
     check(r"/:a(\d)\:b", r#"a<\d>+":b""#);
     check(r"/:a?\:b", r#"a?+":b""#);
-    // As `"users\\:batch"` in Rust and JSON.
+    // The text is `"users\\:batch"` in Rust and JSON.
     assert_eq!(Pattern::parse(r"users\:batch").unwrap().as_str(), r"/users\:batch");
     check_error(r"/a\", r"\", "only before `:` or `*`");
     check_error(r"/a\\:b", r"\", "only before `:` or `*`");
