@@ -1,4 +1,4 @@
-//! The answers of a route by their status, with the bodies of errors.
+//! The responses of a route by status, with the bodies of errors.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::{BodyDoc, ResponseInfo, RouteInfo, RouteMap, StatusDoc};
 
 impl RouteInfo {
-    /// Returns the answers by their status, as a client sees them.
+    /// Returns the responses by status, as a client receives them.
     ///
-    /// A handler that sets its status says `2XX`: that stands for the one success
-    /// which the documentation of the route names, if it names one. Statuses that
-    /// only the documentation names are there too.
+    /// A handler that sets its own status is described as `2XX`. If the
+    /// documentation of the route names exactly one success, that status
+    /// replaces `2XX`. Statuses that only the documentation names are included.
     ///
     /// ```
     /// use stockade::RouteDocs;
@@ -47,7 +47,7 @@ impl RouteInfo {
         by_status
     }
 
-    /// Returns the statuses that the documentation names, each once.
+    /// Returns the statuses that the documentation names, without duplicates.
     fn documented_statuses(&self) -> Vec<u16> {
         let mut statuses: Vec<u16> = Vec::new();
         let responses = self.docs.responses.iter().map(|(status, _)| *status);
@@ -60,7 +60,7 @@ impl RouteInfo {
     }
 }
 
-/// Makes the answer of a status that only the documentation names.
+/// Creates the response for a status that only the documentation names.
 fn told_of(status: u16) -> ResponseInfo {
     let body = if status >= 400 { BodyDoc::Error } else { BodyDoc::Unknown };
     ResponseInfo::with_body(status, body)
@@ -73,9 +73,8 @@ impl RouteMap {
         if self.router.problem_details { "application/problem+json" } else { "application/json" }
     }
 
-    /// Returns the JSON Schema of the body of an error; of
-    /// [`BodyDoc::ValidationError`] if `is_validation`, else of
-    /// [`BodyDoc::Error`].
+    /// Returns the JSON Schema of an error body: [`BodyDoc::ValidationError`]
+    /// if `is_validation`, otherwise [`BodyDoc::Error`].
     #[must_use]
     pub fn error_schema(&self, is_validation: bool) -> Value {
         match (self.router.problem_details, is_validation) {
@@ -86,9 +85,9 @@ impl RouteMap {
     }
 
     /// Returns the name of [`Self::error_schema`] in documents: `Error`,
-    /// `ValidationError` or `Problem`, unless [`RouteMap::schemas`] has a type of
-    /// that name. The type keeps its name; the schema of errors gets `Api` in
-    /// front (`ApiError`), and a number behind it where that is taken too.
+    /// `ValidationError` or `Problem`. If a type in [`RouteMap::schemas`] has
+    /// this name, the type keeps it. The schema of errors is then prefixed with
+    /// `Api` (`ApiError`), and also gets a number if that name is used too.
     #[must_use]
     pub fn error_schema_name(&self, is_validation: bool) -> Cow<'static, str> {
         let (name, other) = match (self.router.problem_details, is_validation) {
@@ -155,7 +154,8 @@ fn validation_error() -> Value {
         "required": ["error"],
         "properties": {
             "error": { "type": "string", "description": "The message, for people" },
-            // No type: it holds the other errors too, whose details may be anything.
+            // No type: this also describes the other errors, which may have any
+            // details.
             "details": { "properties": { "errors": { "type": "array", "items": field } } },
         },
     })

@@ -4,24 +4,25 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// The idempotency keys by which the requests of a route run once.
+/// The options of the idempotency keys that prevent a route from running a
+/// retried request again.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct IdempotencyInfo {
-    /// True if a request without a key is refused.
+    /// True if a request without a key is rejected.
     pub required: bool,
-    /// The time in milliseconds for which a handler holds its key without renewing
-    /// it.
+    /// The time in milliseconds for which a handler holds its key without
+    /// renewing it.
     pub lease_ms: u64,
-    /// The time in milliseconds for which an answer is kept.
+    /// The time in milliseconds for which a response is stored.
     pub ttl_ms: u64,
-    /// True if a key whose handler was dropped in the middle is refused, and false
-    /// if its handler runs again.
+    /// True if a retry is rejected after its handler was interrupted. Otherwise
+    /// the handler runs again.
     pub refuses_after_crash: bool,
     /// True if requests run without protection while the store is down.
     pub passes_outage: bool,
-    /// True if a function of the program tells whose key it is, and not the user
-    /// or the address of the client.
+    /// True if a function of the program determines the owner of a key, instead
+    /// of the user or the address of the client.
     pub own_scope: bool,
     /// True if keys without quotes are accepted.
     #[serde(default, skip_serializing_if = "is_off")]
@@ -31,15 +32,17 @@ pub struct IdempotencyInfo {
     pub repeats_errors: bool,
 }
 
-/// Older locks do not have the setting. Without the field, they stay as they are.
+/// Skips a setting that is off, so older locks without the setting do not
+/// change.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_off(setting: &bool) -> bool {
     !setting
 }
 
 impl IdempotencyInfo {
-    /// Describes keys that are rejected while the store is down, run again after a crash,
-    /// and belong to the user or the client.
+    /// Describes keys with the default behavior: they are rejected while the
+    /// store is down, run again after a crash, and belong to the user or the
+    /// client.
     #[must_use]
     pub fn new(required: bool, lease: Duration, ttl: Duration) -> Self {
         Self {

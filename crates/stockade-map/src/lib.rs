@@ -1,22 +1,22 @@
 //! The promises of an API, as data.
 //!
-//! [`RouteMap`] describes all routes of an application. Documents, explanations,
-//! [policies](policy) and [locks](lock) read it.
+//! [`RouteMap`] describes all routes of an application. Documents,
+//! explanations, [policies](policy) and [locks](lock) read it.
 //!
-//! While a router is built, the middleware, the extractors and the reply of each
-//! route add to its [`description`].
+//! While a router is built, the middleware, the extractors and the return type
+//! of each route add to its [`description`].
 
-// Where things are:
-// - `route`: `RouteMap` and its parts; `response`, `idempotency`, `route_docs`, `tag`: more
-//   parts.
+// Contents of the modules:
+// - `route`: `RouteMap` and its parts; `response`, `idempotency`, `route_docs`,
+//   `tag`: more parts.
 // - `problem`: the problem types of errors; `problems`: their schemas.
-// - `by_status`, `questions`, `text`: what readers ask a map; `schemas`: references
+// - `by_status`, `questions`, `text`: queries on a map; `schemas`: references
 //   to its schemas.
-// - `description`: the same facts while a route is described, with schemas that are
-//   not exported yet.
+// - `description`: the same facts while a route is described, with schemas that
+//   are not exported yet.
 // - `trailing_slash`: `TrailingSlash`.
 // - `policy`: `Policy`, rules over all routes.
-// - `lock`: `Lock`, the file `routes.lock`, and the comparison of two of them.
+// - `lock`: `Lock`, the file `routes.lock`, and the comparison of two locks.
 
 mod by_status;
 pub mod description;
@@ -49,7 +49,8 @@ pub use route_docs::RouteDocs;
 pub use tag::Tag;
 pub use trailing_slash::TrailingSlash;
 
-/// Parts for the other crates of stockade; they carry no promise.
+/// Items for the other crates of stockade. They are exempt from semantic
+/// versioning.
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::idempotency::millis;

@@ -12,8 +12,9 @@ use crate::description::{ContentSchema, ProblemDoc, SchemaOf};
 
 /// The problem type of an error, with its extension members.
 ///
-/// `#[derive(ApiError)]` describes the types of its variants. A hand-written `IntoError` or
-/// middleware does it by [`ResponseInfo::problem`](crate::ResponseInfo::problem):
+/// `#[derive(ApiError)]` describes the types of its variants. A hand-written
+/// `IntoError` or middleware uses
+/// [`ResponseInfo::problem`](crate::ResponseInfo::problem):
 ///
 /// ```
 /// use stockade::description::{ProblemDoc, ResponseDoc};
@@ -25,14 +26,14 @@ use crate::description::{ContentSchema, ProblemDoc, SchemaOf};
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ProblemInfo<S = Value> {
-    /// The type: in a map of a router with problem details the URI that is sent, else the text
-    /// that the program gives.
+    /// The type: the URI that is sent, in a map of a router with problem
+    /// details. Otherwise, the text that the program sets.
     #[serde(rename = "type")]
     pub type_uri: Cow<'static, str>,
-    /// The extension members. A 5xx has none, because they are withheld.
+    /// The extension members. Empty for a 5xx, because they are withheld.
     #[serde(default = "Vec::new")]
     pub members: Vec<MemberInfo<S>>,
-    /// The line that declares it, while its route is described.
+    /// The source location that declares it, while its route is described.
     #[serde(skip)]
     place: Option<&'static Location<'static>>,
     #[serde(skip)]
@@ -45,9 +46,9 @@ pub struct ProblemInfo<S = Value> {
 pub struct MemberInfo<S = Value> {
     /// The name.
     pub name: Cow<'static, str>,
-    /// True if each such error has it.
+    /// True if every such error has it.
     pub required: bool,
-    /// The schema of its value; in a map the JSON Schema.
+    /// The schema of its value. In a map, this is the JSON Schema.
     pub schema: S,
 }
 
@@ -56,7 +57,7 @@ impl<S> ProblemInfo<S> {
         Self { type_uri, members: Vec::new(), place: None, is_of_framework }
     }
 
-    /// Makes the same problem with schemas in another form.
+    /// Converts the schemas to another form.
     pub(crate) fn with_schemas<T>(self, form: &mut impl FnMut(S) -> T) -> ProblemInfo<T> {
         let members = self.members.into_iter().map(|member| MemberInfo {
             name: member.name,
@@ -66,14 +67,16 @@ impl<S> ProblemInfo<S> {
         ProblemInfo { members: members.collect(), ..ProblemInfo::of(self.type_uri, false) }
     }
 
-    /// Returns the line that declares it, while its route is described.
+    /// Returns the source location that declares it, while its route is
+    /// described.
     #[doc(hidden)]
     #[must_use]
     pub fn place(&self) -> Option<&'static Location<'static>> {
         self.place
     }
 
-    /// Returns true for a type of the framework, which only a router with a base has.
+    /// Returns true for a type of the framework, which requires a router with a
+    /// base.
     #[doc(hidden)]
     #[must_use]
     pub fn is_of_framework(&self) -> bool {
@@ -82,16 +85,17 @@ impl<S> ProblemInfo<S> {
 }
 
 impl ProblemDoc {
-    /// Makes the description of a problem type: an absolute URI, or a relative path such as
-    /// `sold-out`. A relative path is a configuration error of a router that sends problem
-    /// details without a base; the error names the caller of this function.
+    /// Creates the description of a problem type: an absolute URI, or a
+    /// relative path such as `sold-out`. A relative path is a configuration
+    /// error if the router sends problem details without a base; the error
+    /// names the caller of this function.
     #[must_use]
     #[track_caller]
     pub fn new(type_uri: impl Into<Cow<'static, str>>) -> Self {
         Self { place: Some(Location::caller()), ..Self::of(type_uri.into(), false) }
     }
 
-    /// Adds an extension member that each such error has.
+    /// Adds an extension member that every such error has.
     #[must_use]
     pub fn member<T: HasSchema>(self, name: impl Into<Cow<'static, str>>) -> Self {
         self.with(name.into(), true, SchemaOf::reply::<T>())
@@ -108,14 +112,16 @@ impl ProblemDoc {
         self
     }
 
-    /// Makes the description of a problem type of the framework, such as `validation-failed`.
+    /// Creates the description of a problem type of the framework, such as
+    /// `validation-failed`.
     #[doc(hidden)]
     #[must_use]
     pub fn of_framework(type_uri: &'static str) -> Self {
         Self::of(type_uri.into(), true)
     }
 
-    /// Makes the description of the framework's type for errors of a status.
+    /// Creates the description of the framework's type for errors with a
+    /// status.
     #[doc(hidden)]
     #[must_use]
     pub fn of_status(status: u16) -> Option<Self> {

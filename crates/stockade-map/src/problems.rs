@@ -9,7 +9,7 @@ use crate::by_status::{error, field_error, problem};
 use crate::{ProblemInfo, RouteMap};
 
 impl RouteMap {
-    /// Returns the problem types of all answers, by their URIs.
+    /// Returns the problem types of all responses, by URI.
     #[must_use]
     pub fn problems(&self) -> BTreeMap<&str, &ProblemInfo> {
         let routes = self.routes.iter().chain(&self.fallback);
@@ -17,10 +17,11 @@ impl RouteMap {
         problems.map(|problem| (&*problem.type_uri, &**problem)).collect()
     }
 
-    /// Returns the names of the schemas of all [problem types](Self::problems) in documents, by
-    /// their URIs: `SoldOutProblem` for `https://shop.example/problems/sold-out`, and
-    /// `SoldOutError` if the router does not send problem details. A number follows if the name
-    /// is taken.
+    /// Returns the document names of the schemas of all [problem
+    /// types](Self::problems), by URI: `SoldOutProblem` for
+    /// `https://shop.example/problems/sold-out`, and `SoldOutError` if the
+    /// router does not send problem details. A number follows if the name is
+    /// already used.
     #[must_use]
     pub fn problem_schema_names(&self) -> BTreeMap<&str, String> {
         let kind = if self.router.problem_details { "Problem" } else { "Error" };
@@ -38,8 +39,8 @@ impl RouteMap {
         names
     }
 
-    /// Returns the JSON Schema of the body of an error with this problem type, as the router
-    /// sends it.
+    /// Returns the JSON Schema of the error body that the router sends for this
+    /// problem type.
     #[must_use]
     pub fn problem_schema(&self, info: &ProblemInfo) -> Value {
         let mut schema = if self.router.problem_details { problem() } else { error() };
@@ -76,7 +77,7 @@ fn required_of(info: &ProblemInfo) -> impl Iterator<Item = &str> {
     info.members.iter().filter(|member| member.required).map(|member| &*member.name)
 }
 
-/// Returns the JSON Schema of the extension members alone.
+/// Returns the JSON Schema of only the extension members.
 #[cfg(feature = "lock")]
 pub(crate) fn members_schema(info: &ProblemInfo) -> Value {
     if info.members.is_empty() {
@@ -86,7 +87,7 @@ pub(crate) fn members_schema(info: &ProblemInfo) -> Value {
     json!({ "type": "object", "properties": properties_of(info), "required": required })
 }
 
-/// Returns the last part of a URI in the form of a type's name: `SoldOut` for
+/// Returns the last part of a URI as a type name: `SoldOut` for
 /// `https://shop.example/problems/sold-out`.
 fn pascal_case(uri: &str) -> String {
     let is_end = |c: char| matches!(c, '/' | ':' | '#' | '?' | ',');

@@ -1,10 +1,10 @@
-//! Questions about a route that rules and lists ask.
+//! Queries on a route, for rules and lists.
 
 use super::{Need, RouteAccess, RouteInfo, RouteKind};
 
 impl RouteInfo {
-    /// Returns its method and its path, as policies and lists name it:
-    /// `GET /users/:id`, `WS /chat`, `ANY /assets/**`, and `fallback`.
+    /// Returns the method and the path, as in policies and lists: `GET
+    /// /users/:id`, `WS /chat`, `ANY /assets/**`, and `fallback`.
     #[must_use]
     pub fn label(&self) -> String {
         match self.kind {
@@ -13,14 +13,14 @@ impl RouteInfo {
         }
     }
 
-    /// Returns true if a request without a user reaches its handler.
+    /// Returns true if an unauthenticated request reaches the handler.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.access.user != Need::Required
     }
 
-    /// Returns true if it takes requests of a method that is not safe (RFC 9110,
-    /// section 9.2.1), such as POST. A WebSocket does not.
+    /// Returns true if the route accepts requests with an unsafe method (RFC
+    /// 9110, section 9.2.1), such as POST. A WebSocket does not.
     #[must_use]
     pub fn may_change(&self) -> bool {
         !matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS" | "TRACE" | "QUERY")
@@ -28,7 +28,7 @@ impl RouteInfo {
 }
 
 impl RouteAccess {
-    /// Returns true if nobody is let through without this role.
+    /// Returns true if every user needs this role.
     ///
     /// ```
     /// use stockade::middleware::with_role;

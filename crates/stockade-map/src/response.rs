@@ -1,7 +1,7 @@
 //! [`ResponseInfo`]: a response of a route.
 //!
-//! `S` is the form of schemas: a [`ContentSchema`] while the route is described, and JSON
-//! in a map.
+//! `S` is the type of schemas: [`ContentSchema`] while the route is described,
+//! and JSON in a map.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,7 +15,7 @@ use stockade_validation::HasSchema;
 use crate::ProblemInfo;
 use crate::description::{Content, ContentSchema, ProblemDoc, ResponseDoc, SchemaOf};
 
-/// One response that a route may send.
+/// A response that a route may send.
 ///
 /// ```
 /// use stockade::description::{BodyDoc, ResponseDoc, StatusDoc};
@@ -31,22 +31,24 @@ pub struct ResponseInfo<S = Value> {
     pub status: StatusDoc,
     /// Its body. Default: none.
     pub body: BodyDoc<S>,
-    /// The headers that belong to it. Default: none.
+    /// Its headers. Default: none.
     pub headers: Vec<HeaderDoc>,
-    /// The meaning, for people, such as "There is no such user". Default: empty,
-    /// which means the standard text of the status.
+    /// Its meaning, for readers, such as "There is no such user". Default:
+    /// empty, which means the standard text of the status.
     pub meaning: Cow<'static, str>,
-    /// The problem type of an error (RFC 9457), with its members. Default: none is known.
+    /// The problem type of an error (RFC 9457), with its members. Default:
+    /// unknown.
     #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
     pub problem: Option<Box<ProblemInfo<S>>>,
-    /// The part of the route that sends it: `handler`, the name of a middleware, or a
-    /// stage such as `validation`. `RouteDescription::responds` sets it.
+    /// The part of the route that sends it: `handler`, the name of a
+    /// middleware, or a stage such as `validation`.
+    /// `RouteDescription::responds` sets it.
     pub by: Cow<'static, str>,
 }
 
 /// The status of a response, as far as it is known before a request.
 ///
-/// Its text, which serde writes and reads, is the notation of OpenAPI: `404`, `2XX`,
+/// Its text, also for serde, is the notation of OpenAPI: `404`, `2XX`,
 /// `default`. Statuses compare in the order of these texts.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
@@ -60,7 +62,7 @@ pub enum StatusDoc {
 }
 
 impl StatusDoc {
-    /// Returns true if this describes a response with `status`.
+    /// Returns true if a response with `status` matches.
     ///
     /// ```
     /// use stockade::description::StatusDoc;
@@ -83,7 +85,7 @@ impl StatusDoc {
         matches!(self, Self::Exact(200..=299) | Self::Class(2))
     }
 
-    /// Returns the status, unless several are described.
+    /// Returns the exact status, if it is known.
     #[must_use]
     pub fn exact(self) -> Option<u16> {
         match self {
@@ -127,7 +129,7 @@ impl FromStr for StatusDoc {
     }
 }
 
-/// The text is not a status such as `404`, `2XX` or `default`.
+/// An error for text that is not a status such as `404`, `2XX` or `default`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct UnknownStatus;
 
@@ -197,26 +199,27 @@ pub enum BodyDoc<S = Value> {
     None,
     /// The body of an error, in the form of the application.
     Error,
-    /// The body of an error that lists the fields that failed.
+    /// The body of an error that lists the failing fields.
     ValidationError,
     /// A body in one of these forms.
     Content(Vec<ContentInfo<S>>),
-    /// A body, or none: nothing is known.
+    /// An unknown body, or none.
     Unknown,
 }
 
-/// One form of a body: its media type, and the schema of its values.
+/// A form of a body: its media type, and the schema of its values.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ContentInfo<S = Value> {
     /// The media type without parameters, such as `application/json`; `*/*` for any.
     pub media_type: Cow<'static, str>,
-    /// The schema of its values; in a map the JSON Schema, which is `true` for any value.
+    /// The schema of its values. In a map, this is the JSON Schema, which is
+    /// `true` for any value.
     pub schema: S,
 }
 
 impl<S> ContentInfo<S> {
-    /// Makes a content of this media type.
+    /// Creates a content with this media type.
     #[must_use]
     pub fn new(media_type: impl Into<Cow<'static, str>>, schema: S) -> Self {
         Self { media_type: media_type.into(), schema }
@@ -227,22 +230,22 @@ impl<S> ContentInfo<S> {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct HeaderDoc {
-    /// The name, as it is written in documents: `Retry-After`.
+    /// The name, as documents show it: `Retry-After`.
     pub name: Cow<'static, str>,
-    /// The meaning, for people.
+    /// The meaning, for readers.
     pub meaning: Cow<'static, str>,
-    /// True if each such response has it. Default: true.
+    /// True if every such response has it. Default: true.
     pub always: bool,
 }
 
 impl HeaderDoc {
-    /// Makes a header that each such response has.
+    /// Creates a header that every such response has.
     #[must_use]
     pub fn new(name: impl Into<Cow<'static, str>>, meaning: impl Into<Cow<'static, str>>) -> Self {
         Self { name: name.into(), meaning: meaning.into(), always: true }
     }
 
-    /// Marks the header as one that only some of the responses have.
+    /// Marks the header as absent from some of the responses.
     #[must_use]
     pub fn sometimes(mut self) -> Self {
         self.always = false;
@@ -260,7 +263,7 @@ impl<S> BodyDoc<S> {
         }
     }
 
-    /// Makes the same body with schemas in another form.
+    /// Converts the schemas of the body to another form.
     fn with_schemas<T>(self, form: &mut impl FnMut(S) -> T) -> BodyDoc<T> {
         match self {
             Self::None => BodyDoc::None,
@@ -277,7 +280,7 @@ impl<S> BodyDoc<S> {
 }
 
 impl<S> ResponseInfo<S> {
-    /// Makes the same response with schemas in another form.
+    /// Converts the schemas of the response to another form.
     #[must_use]
     pub fn with_schemas<T>(self, mut form: impl FnMut(S) -> T) -> ResponseInfo<T> {
         let Self { status, body, headers, meaning, problem, by } = self;
@@ -285,13 +288,13 @@ impl<S> ResponseInfo<S> {
         ResponseInfo { status, body: body.with_schemas(&mut form), headers, meaning, problem, by }
     }
 
-    /// Returns true for an answer with the body of an error.
+    /// Returns true for a response with the body of an error.
     #[must_use]
     pub fn has_error_body(&self) -> bool {
         matches!(self.body, BodyDoc::Error | BodyDoc::ValidationError)
     }
 
-    /// Makes a response with this body, without headers and meaning.
+    /// Creates a response with this body, without headers and meaning.
     #[must_use]
     pub fn with_body(status: impl Into<StatusDoc>, body: BodyDoc<S>) -> Self {
         let (headers, meaning, by) = (Vec::new(), Cow::Borrowed(""), Cow::Borrowed(""));
@@ -300,27 +303,27 @@ impl<S> ResponseInfo<S> {
 }
 
 impl ResponseDoc {
-    /// Makes an answer without a body.
+    /// Creates a response without a body.
     #[must_use]
     pub fn new(status: impl Into<StatusDoc>) -> Self {
         Self::with_body(status, BodyDoc::None)
     }
 
-    /// Makes an answer with the body of an error, in the form of the
+    /// Creates a response with the body of an error, in the form of the
     /// application.
     #[must_use]
     pub fn error(status: impl Into<StatusDoc>) -> Self {
         Self::with_body(status, BodyDoc::Error)
     }
 
-    /// Makes an answer with a value of type `T` as JSON.
+    /// Creates a response with a value of type `T` as JSON.
     #[must_use]
     pub fn json<T: HasSchema>(status: impl Into<StatusDoc>) -> Self {
         Self::json_of(status.into(), SchemaOf::reply::<T>())
     }
 
-    /// Makes an answer with a value of a type as JSON. It is compiled once, and not
-    /// for each type.
+    /// Creates a response with a value of a type as JSON. Not generic, so it is
+    /// compiled only once.
     #[doc(hidden)]
     #[must_use]
     pub fn json_of(status: StatusDoc, schema: SchemaOf) -> Self {
@@ -328,25 +331,25 @@ impl ResponseDoc {
         Self::new(status).content(content)
     }
 
-    /// Makes a response with an unknown body.
+    /// Creates a response with an unknown body.
     #[must_use]
     pub fn unknown(status: impl Into<StatusDoc>) -> Self {
         Self::with_body(status, BodyDoc::Unknown)
     }
 
-    /// Makes an answer with text of a media type.
+    /// Creates a response with text of a media type.
     #[must_use]
     pub fn text(status: impl Into<StatusDoc>, media_type: impl Into<Cow<'static, str>>) -> Self {
         Self::new(status).content(Content::new(media_type, ContentSchema::Text))
     }
 
-    /// Makes an answer with bytes of a media type.
+    /// Creates a response with bytes of a media type.
     #[must_use]
     pub fn bytes(status: impl Into<StatusDoc>, media_type: impl Into<Cow<'static, str>>) -> Self {
         Self::new(status).content(Content::new(media_type, ContentSchema::Bytes))
     }
 
-    /// Makes an answer with any value as JSON.
+    /// Creates a response with any value as JSON.
     #[must_use]
     pub fn any_json(status: impl Into<StatusDoc>) -> Self {
         Self::new(status).content(Content::new("application/json", ContentSchema::Any))
@@ -366,7 +369,7 @@ impl ResponseDoc {
         self
     }
 
-    /// Adds a form of its body.
+    /// Adds a form of the body.
     #[must_use]
     pub fn content(mut self, content: Content) -> Self {
         match &mut self.body {
@@ -376,8 +379,8 @@ impl ResponseDoc {
         self
     }
 
-    /// Sets [`status`](Self#structfield.status). With 204, 205 and 304 the body
-    /// goes too.
+    /// Sets [`status`](Self#structfield.status). Removes the body if the status
+    /// is 204, 205 or 304.
     ///
     /// ```
     /// use stockade::description::{BodyDoc, ResponseDoc};
@@ -393,8 +396,8 @@ impl ResponseDoc {
         }
     }
 
-    /// Returns true for an answer with the body of an error, and for one of any
-    /// status.
+    /// Returns true for a response with the body of an error, and for a
+    /// response with any status.
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.has_error_body() || self.status == StatusDoc::Default

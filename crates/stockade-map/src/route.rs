@@ -11,65 +11,69 @@ use serde_json::Value;
 use crate::idempotency::millis;
 use crate::{ContentInfo, IdempotencyInfo, ResponseInfo, RouteDocs, TrailingSlash};
 
-/// Everything that a built application knows about its routes, as data.
+/// The routes of a built application, as data.
 ///
-/// `App::route_map` makes it. Its text is a table, a
-/// line for each route; serde writes and reads it as JSON.
+/// `App::route_map` creates it. Its text is a table with a line for each route;
+/// serde serializes it as JSON.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RouteMap {
-    /// The settings that hold for all routes.
+    /// The settings for all routes.
     pub router: RouterInfo,
-    /// The routes, in the order in which they were added.
+    /// The routes, in the order of registration.
     pub routes: Vec<RouteInfo>,
-    /// The route that takes the requests which no other one takes, if the router
-    /// has a fallback; its path is `/**`. No document has it.
+    /// The fallback, if the router has one, with the path `/**`. Documents do
+    /// not contain it.
     pub fallback: Option<RouteInfo>,
-    /// The schemas of types with a name, each by a name that no other has. A
-    /// schema of a route points to them by `#/schemas/`.
+    /// The schemas of named types, each under a unique name. A schema of a
+    /// route refers to them by `#/schemas/`.
     pub schemas: BTreeMap<String, Value>,
-    /// The mistakes in the schemas of replies, and in names that types are pinned
-    /// to. A document cannot be made of such a map.
+    /// The configuration errors in the schemas of responses and in the pinned
+    /// names of types. A document cannot be generated from a map with such
+    /// errors.
     pub mistakes: Vec<String>,
 }
 
-/// The settings of a router that hold for all of its routes.
+/// The settings of a router for all of its routes.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RouterInfo {
-    /// The headers of security that each response has, unless it has its own:
-    /// name and value.
+    /// The security headers of each response, as name and value. A response may
+    /// have its own value.
     pub security_headers: Vec<(String, String)>,
-    /// The rules of CORS; none where CORS is off.
+    /// The rules of CORS; `None` if CORS is off.
     pub cors: Option<CorsInfo>,
-    /// The rate limit of each client; none where it is off.
+    /// The rate limit of each client; `None` if it is off.
     pub rate_limit: Option<QuotaInfo>,
-    /// The largest body, in bytes, of routes that have no limit of their own.
+    /// The largest body, in bytes, of routes without their own limit.
     pub max_body: u64,
-    /// The proxies that say who the client is, as they were configured: their
-    /// number, such as `1`, or their networks. Empty where nobody is believed.
+    /// The trusted proxies, as configured: their number, such as `1`, or their
+    /// networks. Empty if no proxy is trusted.
     pub trust_proxy: Vec<String>,
     /// True if the router may have WebSocket routes.
     pub web_sockets: bool,
-    /// True if clients get the messages of 5xx errors.
+    /// True if clients receive the messages of 5xx errors.
     pub exposes_errors: bool,
-    /// True if clients get them in every environment, because an option says so.
+    /// True if an option sends these messages to clients in every environment.
     pub exposes_errors_always: bool,
     /// True if errors are problem details (RFC 9457).
     pub problem_details: bool,
-    /// The treatment of paths that differ from a route by a slash at the end.
+    /// The treatment of paths that differ from a route only by a trailing
+    /// slash.
     #[serde(default, skip_serializing_if = "TrailingSlash::is_strict")]
     pub trailing_slash: TrailingSlash,
-    /// The base of relative problem types; none where problem details have no base.
+    /// The base of relative problem types; `None` if problem details do not
+    /// have a base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem_base: Option<String>,
-    /// The languages of error messages, the default first; none where all are English.
+    /// The languages of error messages, the default first; empty if all are
+    /// English.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub languages: Vec<String>,
-    /// True if a handler takes the requests that no route takes.
+    /// True if the router has a fallback.
     pub has_fallback: bool,
-    /// True if the routes are those of another host, which does the work of the
-    /// stages: CORS, rate limit, security headers.
+    /// True if the routes are in another host, which replaces the stages: CORS,
+    /// rate limit, security headers.
     pub is_hosted: bool,
 }
 
@@ -79,62 +83,61 @@ pub struct RouterInfo {
 pub struct RouteInfo {
     /// Its kind.
     pub kind: RouteKind,
-    /// Its method; `ANY` for every method that has no route of its own.
+    /// Its method; `ANY` for every method without its own route.
     pub method: String,
-    /// The host of its requests; none for any host.
+    /// The host of its requests; `None` for any host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostInfo>,
-    /// Its path as it was declared, with prefixes: `/users/:id`.
+    /// Its declared path, with prefixes: `/users/:id`.
     pub path: String,
     /// Its path in braces, such as `/users/{id}`: one for each choice of its
     /// optional parameters, the longest first.
     pub templates: Vec<String>,
     /// Its name for `generate_url`.
     pub name: Option<String>,
-    /// Its name, or one made of method and path: `getUsersById`.
+    /// Its name, or a name generated from method and path: `getUsersById`.
     pub operation_id: String,
-    /// The place where it was declared.
+    /// The place of its declaration.
     pub location: Place,
     /// The parameters of the path, in order.
     pub params: Vec<ParamInfo>,
-    /// The JSON Schema of the query; none where it is not read by a schema.
+    /// The JSON Schema of the query; `None` if no schema reads the query.
     pub query: Option<Value>,
-    /// The headers of the request that are read.
+    /// The request headers that the route reads.
     pub headers: Vec<FieldInfo>,
-    /// The cookies of the request that are read.
+    /// The request cookies that the route reads.
     pub cookies: Vec<FieldInfo>,
-    /// The body of the request; none where it is not read.
+    /// The request body; `None` if the route does not read it.
     pub body: Option<BodyInfo>,
-    /// The answers, in the order in which the parts of the route give them. A
-    /// status may stand here several times, each time with another giver.
+    /// The responses, in the order of the parts that send them. A status may
+    /// appear several times, each time from a different part.
     pub answers: Vec<ResponseInfo>,
-    /// The users whom it lets through.
+    /// The users that may call it.
     pub access: RouteAccess,
     /// Its limits.
     pub limits: Limits,
-    /// The connections of a WebSocket; none of a route of another kind.
+    /// The connections of a WebSocket; `None` for other routes.
     pub web_socket: Option<WebSocketInfo>,
-    /// The schema of GraphQL by which requests ask; none of another route.
+    /// The schema of its GraphQL requests; `None` for other routes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graphql: Option<GraphQlInfo>,
-    /// The idempotency keys by which its requests run once; none where a request
-    /// that comes twice runs twice.
+    /// The idempotency keys; `None` if the route runs a retried request again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency: Option<IdempotencyInfo>,
-    /// The rules of CORS, if they are others than those of the router.
+    /// The rules of CORS, if they differ from the router's rules.
     pub cors: Option<CorsInfo>,
-    /// The middleware, in the order in which it runs.
+    /// The middleware, in the order of execution.
     pub middleware: Vec<MiddlewareInfo>,
-    /// The types of the arguments that do not describe themselves, so that they may
-    /// refuse a request with any status. Each is the path of the type, which may
-    /// change from one compiler to the next.
+    /// The types of the arguments that do not describe themselves, and may
+    /// reject a request with any status. Each is a type path, which depends on
+    /// the compiler.
     pub opaque_arguments: Vec<String>,
-    /// Its documentation for people.
+    /// Its documentation for readers.
     pub docs: RouteDocs,
 }
 
 impl RouteInfo {
-    /// Returns its method for people: `WS` for a WebSocket.
+    /// Returns the method for display: `WS` for a WebSocket.
     #[doc(hidden)]
     #[must_use]
     pub fn shown_method(&self) -> &str {
@@ -145,7 +148,7 @@ impl RouteInfo {
         }
     }
 
-    /// Returns its path for people, after its host if it has one.
+    /// Returns the path for display, after the host if it has one.
     #[doc(hidden)]
     #[must_use]
     pub fn shown_path(&self) -> String {
@@ -170,19 +173,20 @@ impl RouteInfo {
     }
 }
 
-/// A schema of GraphQL.
+/// A GraphQL schema.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GraphQlInfo {
-    /// The schema in the schema definition language.
+    /// The schema in the GraphQL schema definition language.
     pub sdl: String,
-    /// Its members with their types, such as `Query.add` and `Query.add(a)` with
-    /// `Int!`, `input Filter.text` with `String! = ""`, and `enum Color.RED`.
+    /// Its members with their types, such as `Query.add` and `Query.add(a)`
+    /// with `Int!`, `input Filter.text` with `String! = ""`, and `enum
+    /// Color.RED`.
     pub members: BTreeMap<String, String>,
 }
 
 impl GraphQlInfo {
-    /// Makes the description of a schema.
+    /// Creates the description of a schema.
     #[must_use]
     pub fn new(sdl: impl Into<String>, members: BTreeMap<String, String>) -> Self {
         Self { sdl: sdl.into(), members }
@@ -194,21 +198,21 @@ impl GraphQlInfo {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum RouteKind {
-    /// Answers requests.
+    /// Handles HTTP requests.
     #[default]
     Http,
-    /// Takes over the connection as a WebSocket.
+    /// Upgrades the connection to a WebSocket.
     WebSocket,
-    /// Hands requests to a tower service.
+    /// Passes requests to a tower service.
     Mount,
-    /// Takes the requests that no route takes.
+    /// Handles requests that match no route.
     Fallback,
-    /// Answers the calls of a method, which come by another route. Its path is that
-    /// of this route, with `#` and the name of the method behind it.
+    /// Handles the calls of a method that arrive by another route. Its path is
+    /// the path of that route, followed by `#` and the name of the method.
     RpcMethod,
 }
 
-/// A file and a line.
+/// A source file and a line.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Place {
@@ -234,7 +238,7 @@ impl fmt::Display for Place {
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct HostInfo {
-    /// The host as it was declared, in lower case: `:tenant.example.com`.
+    /// The declared host, in lower case: `:tenant.example.com`.
     pub pattern: String,
     /// The host with its parameters in braces: `{tenant}.example.com`.
     pub template: String,
@@ -259,15 +263,15 @@ impl HostInfo {
 pub struct ParamInfo {
     /// Its name; `splat` for `*` and `**`.
     pub name: String,
-    /// The expression that its value matches, if it has one: `\d+`.
+    /// The expression that its value must match, if it has one: `\d+`.
     pub constraint: Option<String>,
     /// True if it may be absent.
     #[serde(default)]
     pub optional: bool,
-    /// True if it may hold slashes, as that of `**`.
+    /// True if it may contain slashes, like `**`.
     #[serde(default)]
     pub is_rest: bool,
-    /// Its JSON Schema; that of a text where nothing is known.
+    /// Its JSON Schema. The default is the schema of a text.
     pub schema: Value,
 }
 
@@ -277,7 +281,7 @@ pub struct ParamInfo {
 pub struct FieldInfo {
     /// Its name.
     pub name: String,
-    /// True if a request without it is refused.
+    /// True if a request without it is rejected.
     pub required: bool,
     /// The JSON Schema of its text. `None` for any text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -290,43 +294,42 @@ pub struct FieldInfo {
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct BodyInfo {
-    /// True if a request without one is refused.
+    /// True if a request without a body is rejected.
     pub required: bool,
-    /// The forms that are read, each a media type and the JSON Schema of what it
-    /// holds.
+    /// The accepted forms, each a media type and the JSON Schema of its
+    /// content.
     pub content: Vec<ContentInfo>,
 }
 
-/// The users whom a route lets through.
+/// The users that may call a route.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RouteAccess {
-    /// The need of a user.
+    /// The user requirement.
     pub user: Need,
-    /// The methods that find the user, each of which suffices: short names such
-    /// as `bearer`.
+    /// The authentication methods; one of them suffices. Each has a short name
+    /// such as `bearer`.
     #[serde(default)]
     pub schemes: Vec<SchemeInfo>,
-    /// The roles, one of each list.
+    /// The required roles: one of each inner list.
     #[serde(default)]
     pub roles: Vec<Vec<String>>,
-    /// The names of the permissions that are asked for; `None` stands for a
-    /// function that has no name.
+    /// The names of the required permissions; `None` for an unnamed function.
     #[serde(default)]
     pub permissions: Vec<Option<String>>,
-    /// True if a role, a permission or the user itself is asked for in front of
-    /// middleware that finds the user anew, as the handler gets it.
+    /// True if a role, a permission or the user is required before middleware
+    /// that authenticates the user again. The handler receives the later user.
     #[serde(default)]
     pub judges_earlier_user: bool,
-    /// The reason why the route is open to everybody, if its entry gives one.
+    /// The reason why the route is public, if it declares one.
     pub public: Option<String>,
-    /// The reason why its WebSocket or event stream may outlive the login of its user,
-    /// if its entry gives one.
+    /// The reason why its WebSocket or event stream may outlive the login of
+    /// its user, if the route declares one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outlives_user: Option<String>,
 }
 
-/// A method that finds the user.
+/// An authentication method.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[non_exhaustive]
@@ -336,7 +339,7 @@ pub enum SchemeInfo {
     Http {
         /// The name in documents.
         name: String,
-        /// The scheme, as it stands in the header.
+        /// The scheme, as it appears in the header.
         scheme: String,
         /// The format of the token, if it is known.
         bearer_format: Option<String>,
@@ -357,12 +360,12 @@ pub enum SchemeInfo {
         /// The name of the cookie.
         cookie: String,
     },
-    /// A way of the application's own.
+    /// A method of the application.
     #[non_exhaustive]
     Other {
         /// The name in documents.
         name: String,
-        /// The text for people.
+        /// The text for readers.
         text: String,
     },
 }
@@ -380,7 +383,7 @@ impl SchemeInfo {
     }
 }
 
-/// The need of a user.
+/// The user requirement of a route.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -388,9 +391,9 @@ pub enum Need {
     /// The route does not authenticate users.
     #[default]
     None,
-    /// A user is found where there is one.
+    /// The route authenticates a user if the request has credentials.
     Optional,
-    /// A request without a user is answered with 401.
+    /// An unauthenticated request gets a 401.
     Required,
 }
 
@@ -398,19 +401,19 @@ pub enum Need {
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The rate limits that count its requests, that of the router first.
+    /// The rate limits that apply to its requests, the router's limit first.
     pub rate: Vec<QuotaInfo>,
-    /// True if it is taken out of the rate limit of the router.
+    /// True if the route is exempt from the rate limit of the router.
     pub rate_exempt: bool,
-    /// The reason for that, where the framework gives one, as it does for
+    /// The reason for the exemption, if the framework sets one, as for
     /// `health_routes`.
     pub rate_exempt_reason: Option<String>,
     /// The largest body, in bytes.
     pub max_body: u64,
-    /// The time until the head of the response, in milliseconds, and the status
-    /// of the answer when it is over.
+    /// The time limit until the head of the response, in milliseconds, and the
+    /// status of the response after it.
     pub timeout: Option<(u64, u16)>,
-    /// The types that a body may have; none where any may come.
+    /// The accepted media types of a body; `None` for any type.
     pub accepts: Option<Vec<String>>,
 }
 
@@ -418,18 +421,19 @@ pub struct Limits {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct QuotaInfo {
-    /// Its name: `default` for that of the router.
+    /// Its name: `default` for the limit of the router.
     pub name: String,
-    /// The number of requests of one client in a window; none where it depends
+    /// The number of requests of one client in a window; `None` if it depends
     /// on the request.
     pub limit: Option<u64>,
-    /// The length of the window in milliseconds; none as `limit`.
+    /// The length of the window in milliseconds; `None` if it depends on the
+    /// request.
     pub window_ms: Option<u64>,
 }
 
 impl QuotaInfo {
-    /// Makes the description of a limit: its name, the number of requests of a client, and
-    /// the window.
+    /// Creates the description of a limit: its name, the number of requests of
+    /// a client, and the window.
     #[must_use]
     pub fn new(name: impl Into<String>, quota: Option<(u64, Duration)>) -> Self {
         let (limit, window) = quota.unzip();
@@ -441,17 +445,18 @@ impl QuotaInfo {
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct WebSocketInfo {
-    /// The origins whose pages may connect: `*` for all. Empty where the same
-    /// origin alone may, or no page at all.
+    /// The other origins that may connect: `*` for all. Empty if only the same
+    /// origin may connect, or none.
     pub allowed_origins: Vec<String>,
-    /// True if the pages of the same origin may connect, and no others.
+    /// True if only the same origin may connect.
     pub same_origin: bool,
     /// The largest message of a client, in bytes.
     pub max_payload: u64,
-    /// The number of messages that a client may send in a second; none for no
+    /// The number of messages that a client may send per second; `None` for no
     /// limit.
     pub max_rate: Option<u64>,
-    /// True if messages are compressed for clients that offer it (permessage-deflate).
+    /// True if messages are compressed for clients that support it
+    /// (permessage-deflate).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compression: bool,
     /// The subprotocols, in order of preference.
@@ -462,13 +467,13 @@ pub struct WebSocketInfo {
     pub sends: Option<Value>,
 }
 
-/// Rules of CORS.
+/// The rules of CORS.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CorsInfo {
-    /// The origins whose pages read answers: `*` for all.
+    /// The origins that may read responses: `*` for all.
     pub origins: Vec<String>,
-    /// True if they may send cookies and other credentials.
+    /// True if these origins may send cookies and other credentials.
     pub credentials: bool,
 }
 
@@ -478,19 +483,19 @@ pub struct CorsInfo {
 pub struct MiddlewareInfo {
     /// Its name.
     pub name: String,
-    /// True if `Middleware::named` gave the name. Another name is the path of the
-    /// function, which may change from one compiler to the next.
+    /// True if `Middleware::named` set the name. Otherwise the name is the path
+    /// of the function, which depends on the compiler.
     pub is_named: bool,
-    /// The part of the definition that it was added to; none for one that the
-    /// framework adds.
+    /// The level of the definition that contains it; `None` if the framework
+    /// adds it.
     pub level: Option<MiddlewareLevel>,
-    /// The place where it was added.
+    /// The place of its addition.
     pub location: Option<Place>,
-    /// True if it does not describe itself, so that it may answer anything.
+    /// True if it does not describe itself, so it may send any response.
     pub is_opaque: bool,
 }
 
-/// The part of a definition that middleware was added to.
+/// The level of a definition that contains middleware.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -499,6 +504,6 @@ pub enum MiddlewareLevel {
     Router,
     /// A node of the tree.
     Node,
-    /// The entry of the route.
+    /// The options of the route.
     Entry,
 }

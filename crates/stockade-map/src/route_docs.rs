@@ -1,4 +1,4 @@
-//! [`RouteDocs`]: the documentation of a route, for people.
+//! [`RouteDocs`]: the documentation of a route, for readers.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,13 +9,14 @@ use stockade_json::date;
 
 use crate::Tag;
 
-/// The documentation of a route, for people.
+/// The documentation of a route, for readers.
 ///
-/// It has no effect on the route, but that [`deprecated_since`](Self::deprecated_since)
-/// and [`sunset`](Self::sunset) send headers.
+/// It does not affect the route, except that
+/// [`deprecated_since`](Self::deprecated_since) and [`sunset`](Self::sunset)
+/// send headers.
 ///
-/// The `docs` of a node in `routes!` are the defaults of the routes in it. They have no summary,
-/// so they begin with `RouteDocs::default()`:
+/// The `docs` of a node in `routes!` are the defaults of the routes in it. They
+/// do not have a summary, so they begin with `RouteDocs::default()`:
 ///
 /// ```
 /// use stockade::RouteDocs;
@@ -43,7 +44,7 @@ use crate::Tag;
 ///
 /// # Beyond the spec
 ///
-/// The specification has no `docs`.
+/// The specification does not have `docs`.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -52,35 +53,35 @@ pub struct RouteDocs {
     pub summary: Option<String>,
     /// The description of the route, as Markdown. Default: none.
     pub description: Option<String>,
-    /// The groups under which it is listed. Default: none.
+    /// The groups that list it. Default: none.
     pub tags: Vec<String>,
-    /// The group that the nearest node or group of the tree names, under which documents
-    /// list the route if `tags` is empty. The router sets it.
+    /// The group that the nearest node or group of the tree names. Documents
+    /// list the route in it if `tags` is empty. The router sets it.
     pub tag: Option<Tag>,
     /// True if it should no longer be used. Default: false.
     pub deprecated: bool,
-    /// Statuses with their meanings, in the order in which they were given. A
-    /// status is 100 to 599 and stands here once, or the router is not built.
-    /// Default: none.
+    /// Statuses with their meanings, in the order of the calls. A status must
+    /// be from 100 to 599 and unique, or the build fails. Default: none.
     pub responses: Vec<(u16, String)>,
-    /// A body that a client may send. It must fit the schema of the body, or the
-    /// router is not built. Default: none.
+    /// An example of a request body. It must match the schema of the body, or
+    /// the build fails. Default: none.
     pub example: Option<Value>,
-    /// Statuses with a body that the route may answer. Default: none.
+    /// Statuses with an example of a response body. Default: none.
     pub reply_examples: Vec<(u16, Value)>,
-    /// Statuses with the media type of their body, such as `image/png` for a download.
-    /// Default: none, the type of the handler's reply says it.
+    /// Statuses with the media type of their body, such as `image/png` for a
+    /// download. Default: none, which means the media type of the handler's
+    /// return type.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contents: Vec<(u16, String)>,
-    /// The reason why documents leave the route out. Default: none, documents
+    /// The reason why documents omit the route. Default: none, so documents
     /// show it.
     pub hidden: Option<String>,
     /// The day from which it should no longer be used, such as `2026-11-30`, or
     /// a moment (RFC 3339). Default: none.
     pub deprecated_since: Option<String>,
-    /// The day or the moment from which it may be gone. Default: none.
+    /// The day or the moment after which it may be removed. Default: none.
     pub sunset: Option<String>,
-    /// The mistakes of examples that cannot be serialised.
+    /// The configuration errors of examples that cannot be serialized.
     #[serde(skip)]
     faults: Vec<String>,
 }
@@ -109,7 +110,7 @@ impl RouteDocs {
         faults: Vec::new(),
     };
 
-    /// Makes a documentation with this [`summary`](Self#structfield.summary).
+    /// Creates a documentation with this [`summary`](Self#structfield.summary).
     #[must_use]
     pub fn new(summary: impl Into<String>) -> Self {
         Self { summary: Some(summary.into()), ..Self::default() }
@@ -128,18 +129,18 @@ impl RouteDocs {
         /// Sets [`deprecated`](Self#structfield.deprecated).
         deprecated: bool;
 
-        /// Sets [`hidden`](Self#structfield.hidden). The route answers as before:
-        /// this protects nothing.
+        /// Sets [`hidden`](Self#structfield.hidden). The route still works;
+        /// hiding it does not protect it.
         hidden: some into String;
 
-        /// Sets [`sunset`](Self#structfield.sunset). The answers of the route have
-        /// the header `Sunset` then (RFC 8594).
+        /// Sets [`sunset`](Self#structfield.sunset). The responses of the route
+        /// then have the header `Sunset` (RFC 8594).
         sunset: some into String;
     }
 
     /// Sets [`deprecated_since`](Self#structfield.deprecated_since) and
-    /// [`deprecated`](Self#structfield.deprecated). The answers of the route have
-    /// the header `Deprecation` then (RFC 9745).
+    /// [`deprecated`](Self#structfield.deprecated). The responses of the route
+    /// then have the header `Deprecation` (RFC 9745).
     ///
     /// ```
     /// use stockade::RouteDocs;
@@ -183,8 +184,9 @@ impl RouteDocs {
         value.map_err(keep).ok()
     }
 
-    /// Returns the moments of [`deprecated_since`](Self#structfield.deprecated_since)
-    /// and [`sunset`](Self#structfield.sunset), as far as they can be read.
+    /// Returns the moments of
+    /// [`deprecated_since`](Self#structfield.deprecated_since) and
+    /// [`sunset`](Self#structfield.sunset), if they are valid.
     #[must_use]
     pub fn dates(&self) -> (Option<SystemTime>, Option<SystemTime>) {
         (self.deprecated_since.as_deref().and_then(moment), self.sunset.as_deref().and_then(moment))
@@ -197,8 +199,9 @@ impl RouteDocs {
         self
     }
 
-    /// Adds to [`contents`](Self#structfield.contents): the media type of a body that
-    /// the type of the handler's reply does not say, such as a download.
+    /// Adds to [`contents`](Self#structfield.contents): the media type of a
+    /// body that the handler's return type does not describe, such as a
+    /// download.
     ///
     /// ```
     /// use stockade::RouteDocs;
@@ -212,7 +215,7 @@ impl RouteDocs {
         self
     }
 
-    /// Returns the mistakes in it: lower case, no full stop.
+    /// Returns the configuration errors in it: lower case, no full stop.
     #[must_use]
     pub fn issues(&self) -> Vec<String> {
         let mut mistakes = self.faults.clone();
@@ -262,11 +265,12 @@ fn is_media_type(text: &str) -> bool {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte);
         !part.is_empty() && part.bytes().all(is_allowed)
     };
-    // The parameters of a media type say nothing to a document.
+    // The parameters of a media type do not matter in documents.
     text.split_once('/').is_some_and(|(kind, subtype)| is_token(kind) && is_token(subtype))
 }
 
-/// Reads a day or a moment of the years that a header can say, 1970 to 9999.
+/// Parses a day or a moment in the years that a header can express, 1970 to
+/// 9999.
 fn moment(text: &str) -> Option<SystemTime> {
     let since = Duration::from_millis(u64::try_from(date::parse(text)?).ok()?);
     (since < END_OF_YEAR_9999).then(|| SystemTime::UNIX_EPOCH + since)

@@ -7,13 +7,13 @@ use serde_json::Value;
 /// The place of schemas in a map.
 pub const PLACE: &str = "#/schemas/";
 
-/// Returns the name of the schema of a map that a schema refers to.
+/// Returns the name of the map schema to which a schema refers.
 #[must_use]
 pub fn schema_name(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()?.strip_prefix(PLACE)
 }
 
-/// Adds the names behind `place` that a value points to by `$ref`.
+/// Adds the names after `place` in the `$ref` references of a value.
 pub fn references(value: &Value, place: &str, names: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => {

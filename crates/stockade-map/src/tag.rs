@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A group of operations in documents, which a node of the tree names for all
-/// routes below it.
+/// A group of operations in documents, for all routes of a node.
 ///
 /// ```
 /// use stockade::openapi::{OpenApiOptions, open_api};
@@ -25,18 +24,19 @@ use serde::{Deserialize, Serialize};
 ///
 /// # Beyond the spec
 ///
-/// The specification has no tags.
+/// The specification does not have tags.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Tag {
-    /// The name, under which documents list the operations.
+    /// The name of the group in documents.
     pub name: String,
     /// The description, as Markdown.
     pub description: String,
 }
 
 impl Tag {
-    /// Makes a tag with a name and a description. An empty name is a configuration error.
+    /// Creates a tag with a name and a description. An empty name is a
+    /// configuration error.
     #[must_use]
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self { name: name.into(), description: description.into() }

@@ -1,4 +1,4 @@
-//! The map as a table for people: a line for each route.
+//! The map as a table, with a line for each route.
 
 use std::fmt;
 
@@ -17,8 +17,8 @@ fn route_line(route: &RouteInfo) -> [String; 6] {
     ]
 }
 
-/// Shows who may call a route: `open`, `user?` if a user is optional, or `user` with the roles
-/// and permissions that it needs, such as `user+admin|clerk`.
+/// Shows the access to a route: `open`, `user?` if a user is optional, or
+/// `user` with the required roles and permissions, such as `user+admin|clerk`.
 impl fmt::Display for RouteAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.user {
@@ -36,7 +36,7 @@ impl fmt::Display for RouteAccess {
     }
 }
 
-/// Returns the rate limits of a route for people.
+/// Returns the rate limits of a route as text.
 pub(crate) fn limits(route: &RouteInfo) -> String {
     let limits: Vec<String> = route.limits.rate.iter().map(quota).collect();
     if limits.is_empty() { "no limit".to_owned() } else { limits.join(" ") }

@@ -1,10 +1,11 @@
-//! [`TrailingSlash`]: the treatment of a slash at the end of a path.
+//! [`TrailingSlash`]: the treatment of a trailing slash in a path.
 
 use serde::{Deserialize, Serialize};
 
-/// The treatment of requests whose path differs from a route only by a slash at its end.
+/// The treatment of requests with a path that differs from a route only by a
+/// trailing slash.
 ///
-/// `RouterOptions::trailing_slash` sets it, and a configuration file has
+/// `RouterOptions::trailing_slash` sets it. In a configuration file, it is
 /// `"trailingSlash": "redirect"`.
 #[derive(
     Clone, Copy, Debug, Default, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize,
@@ -12,12 +13,12 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum TrailingSlash {
-    /// The two paths are different, and the other one is a 404.
+    /// The two paths are different: the undeclared path is a 404.
     #[default]
     Strict,
-    /// The other path is a 308 to the declared path, with the query.
+    /// The undeclared path is a 308 to the declared path, with the query.
     Redirect,
-    /// The route runs for both paths.
+    /// The route handles both paths.
     Ignore,
 }
 

@@ -1,4 +1,4 @@
-//! The facts about middleware that checks a request, or changes a response:
+//! Descriptions of middleware that validates requests or changes responses:
 //! [`InputFact`], [`AddedHeader`], [`ErrorForm`].
 
 use std::borrow::Cow;
@@ -8,22 +8,22 @@ use stockade_validation::{Schema, ValidationOptions};
 use super::{BodyDoc, Content, ContentSchema, DescribedRoute, HeaderDoc, ResponseDoc, SchemaOf};
 use crate::StatusDoc;
 
-/// A schema by which middleware checks a part of the request.
+/// A schema that middleware uses to validate a part of the request.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct InputFact {
-    /// The part.
+    /// The part of the request.
     pub from: InputFrom,
     /// The schema.
     pub schema: Schema,
-    /// The options of the check, such as the treatment of unknown members.
+    /// The options of the validation, such as the treatment of unknown members.
     pub options: ValidationOptions,
-    /// The middleware that checks.
+    /// The name of the middleware.
     pub by: Cow<'static, str>,
 }
 
 impl InputFact {
-    /// Makes the fact of middleware that validates a part of the request.
+    /// Describes middleware that validates a part of the request.
     #[must_use]
     pub fn new(
         from: InputFrom,
@@ -35,8 +35,8 @@ impl InputFact {
     }
 }
 
-/// The part of a request that a schema judges, in the order in which parts are
-/// judged.
+/// The part of a request that a schema validates. The variants are in the order
+/// of validation.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum InputFrom {
@@ -48,42 +48,43 @@ pub enum InputFrom {
     Body,
 }
 
-/// A header that middleware adds to the answers of what comes behind it.
+/// A header that middleware adds to the responses of the parts after it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct AddedHeader {
     /// The header.
     pub header: HeaderDoc,
-    /// The status of the answers that get it; none for all answers.
+    /// The status of the responses that have the header; `None` for all
+    /// responses.
     pub to: Option<StatusDoc>,
-    /// The number of answers that were noted before: those at this index of
-    /// [`DescribedRoute::answers`] and behind it get the header.
+    /// The number of responses that are described before the middleware. The
+    /// header is added from this index of [`DescribedRoute::answers`] on.
     pub from_answer: usize,
-    /// The middleware that adds it.
+    /// The name of the middleware that adds it.
     pub by: Cow<'static, str>,
 }
 
-/// The form of the errors that an error handler of the application writes.
+/// The form of the errors that the application's error handler writes.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ErrorForm {
-    /// The schema of the body, which is JSON then; none where nothing is known.
+    /// The schema of the JSON body; `None` if nothing is known.
     pub schema: Option<SchemaOf>,
-    /// The number of answers that were noted before: errors at this index of
-    /// [`DescribedRoute::answers`] and behind it have the form, unless a later one
-    /// replaces it.
+    /// The number of responses that are described before the handler. Errors
+    /// have the form from this index of [`DescribedRoute::answers`] on, unless
+    /// a later form replaces it.
     pub from_answer: usize,
 }
 
 impl ErrorForm {
-    /// Makes the form of all errors of a route.
+    /// Creates the form for all errors of a route.
     #[must_use]
     pub fn new(schema: Option<SchemaOf>) -> Self {
         Self { schema, from_answer: 0 }
     }
 
-    /// Returns the body of an error in this form; JSON is that of problem details
-    /// where the router sends these.
+    /// Returns the body of an error in this form. A JSON body is described as
+    /// problem details if the router sends problem details.
     #[must_use]
     pub fn body(&self, problem_details: bool) -> BodyDoc<ContentSchema> {
         let json = if problem_details { "application/problem+json" } else { "application/json" };
@@ -96,7 +97,7 @@ impl ErrorForm {
 }
 
 impl AddedHeader {
-    /// Makes the fact of middleware that adds a header.
+    /// Describes middleware that adds a header.
     #[must_use]
     pub fn new(
         header: HeaderDoc,
@@ -107,7 +108,8 @@ impl AddedHeader {
         Self { header, to, from_answer, by }
     }
 
-    /// Returns the header as an answer of this status has it, if it may have it.
+    /// Returns the header for a response with this status, or `None` if the
+    /// response cannot have it.
     fn on(&self, status: StatusDoc) -> Option<HeaderDoc> {
         use StatusDoc::{Class, Default, Exact};
 
@@ -128,8 +130,9 @@ impl AddedHeader {
 }
 
 impl DescribedRoute {
-    /// Returns the headers of the answer at this index: its own, and those that
-    /// middleware in front of it adds. A name is there once.
+    /// Returns the headers of the response at this index: its own headers, and
+    /// the headers of middleware that runs before it. There are no duplicate
+    /// names.
     ///
     /// ```
     /// use stockade::description::DescribedRoute;
@@ -153,8 +156,8 @@ impl DescribedRoute {
         all
     }
 
-    /// Returns the form of the answer at this index, if that is an error which an
-    /// error handler writes: the innermost one in front of it.
+    /// Returns the form of the response at this index if it is an error that an
+    /// error handler writes. The innermost handler around it counts.
     #[must_use]
     pub fn error_form_of(&self, answer: usize) -> Option<&ErrorForm> {
         let is_error = self.answers.get(answer).is_some_and(ResponseDoc::has_error_body);

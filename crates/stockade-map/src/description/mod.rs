@@ -1,9 +1,9 @@
-//! The description of a route: what its parts say about it.
+//! The description of a route by its parts.
 //!
-//! While a router is built, and when somebody asks for its map, the middleware,
-//! the extractors and the reply of each route describe themselves to a
-//! `RouteDescription`. The types of this module are their words.
-//! A request costs nothing for them.
+//! When a router is built or its map is requested, the middleware, the
+//! extractors and the return type of each route describe themselves to a
+//! `RouteDescription`, with the types of this module. Requests do not pay for
+//! this.
 //!
 //! ```
 //! use stockade::description::ResponseDoc;
@@ -42,7 +42,7 @@ pub use security::{SecurityScheme, UserMethod};
 /// A response while its route is described.
 pub type ResponseDoc = crate::ResponseInfo<ContentSchema>;
 
-/// A problem type while a route with it is described.
+/// A problem type while its route is described.
 pub type ProblemDoc = crate::ProblemInfo<ContentSchema>;
 
 /// A form of a body while its route is described.

@@ -20,16 +20,17 @@ pub enum ContentSchema {
     Bytes,
     /// A value of this type.
     Of(SchemaOf),
-    /// A value of this schema, which the program made for it. Documents name the
-    /// types in it as everywhere.
+    /// A value of a schema that the program creates at run time. Documents name
+    /// the types in it as usual.
     Made(Schema),
     /// A JSON Schema.
     Json(Value),
 }
 
-/// The schema of a type. [`schema`](Self::schema) makes it.
+/// A reference to the schema of a type. [`schema`](Self::schema) generates the
+/// schema.
 ///
-/// This is a few pointers, so a description costs almost nothing.
+/// It consists of a few pointers, so a description is cheap.
 ///
 /// ```
 /// use stockade::description::SchemaOf;
@@ -47,7 +48,7 @@ pub struct SchemaOf {
 }
 
 impl SchemaOf {
-    /// Returns the schema of written values of `T`.
+    /// Returns the schema of serialized values of `T`.
     #[must_use]
     pub fn reply<T: HasSchema>() -> Self {
         Self {
@@ -64,16 +65,17 @@ impl SchemaOf {
         (self.id)()
     }
 
-    /// Makes the schema.
+    /// Generates the schema.
     ///
     /// # Errors
-    /// When the schema of the type cannot work: every mistake in it.
+    /// Fails if the schema of the type is invalid. The error contains all
+    /// configuration errors in it.
     pub fn schema(&self) -> Result<Schema, ConfigError> {
         (self.schema)()
     }
 
-    /// Returns the marked places of values that are read and of values that are written. An
-    /// invalid schema has none.
+    /// Returns the marked places of deserialized and of serialized values. An
+    /// invalid schema does not have any.
     #[doc(hidden)]
     pub fn marks(&self) -> impl Iterator<Item = Marks> {
         let rule = (self.rule)();
@@ -81,7 +83,8 @@ impl SchemaOf {
         schemas.into_iter().flatten().map(|schema| Marks::of(&schema))
     }
 
-    /// Makes the schema without the write-only places; `None` if the type has none.
+    /// Generates the schema without the write-only places. Returns `None` if
+    /// the type does not have any.
     #[doc(hidden)]
     #[must_use]
     pub fn shown(&self) -> Option<Result<Schema, ConfigError>> {

@@ -1,11 +1,11 @@
-//! [`SecurityScheme`]: a way by which a client says who it is; [`UserMethod`]:
-//! such a way with its challenge.
+//! [`SecurityScheme`], a way to authenticate a client, and [`UserMethod`], a
+//! scheme with its challenge.
 
 use std::borrow::Cow;
 
 use crate::SchemeInfo;
 
-/// A way by which a client says who it is, in the words of OpenAPI.
+/// A way to authenticate a client, in the terms of OpenAPI.
 ///
 /// Source: OpenAPI 3.1, "Security Scheme Object".
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -13,39 +13,39 @@ use crate::SchemeInfo;
 pub enum SecurityScheme {
     /// `Authorization` with this scheme, such as `Bearer`.
     Http {
-        /// The scheme, as it stands in the header.
+        /// The scheme, as it appears in the header.
         scheme: Cow<'static, str>,
-        /// The format of the token, if it is known: `JWT`.
+        /// The format of the token, such as `JWT`, if it is known.
         bearer_format: Option<Cow<'static, str>>,
     },
     /// A key in a header of this name.
     Header(Cow<'static, str>),
     /// A cookie of this name.
     Cookie(Cow<'static, str>),
-    /// A way of the application's own, by a short text for people.
+    /// A scheme of the application, as a short text for readers.
     Other(Cow<'static, str>),
 }
 
 impl SecurityScheme {
-    /// Makes the scheme of tokens behind `Bearer`.
+    /// Creates the scheme of `Bearer` tokens.
     #[must_use]
     pub fn bearer() -> Self {
         Self::Http { scheme: Cow::Borrowed("Bearer"), bearer_format: None }
     }
 
-    /// Makes the scheme of JSON web tokens behind `Bearer`.
+    /// Creates the scheme of JSON Web Tokens after `Bearer`.
     #[must_use]
     pub fn jwt() -> Self {
         Self::Http { scheme: Cow::Borrowed("Bearer"), bearer_format: Some(Cow::Borrowed("JWT")) }
     }
 
-    /// Makes the scheme of names and passwords (RFC 7617).
+    /// Creates the scheme of names and passwords (RFC 7617).
     #[must_use]
     pub fn basic() -> Self {
         Self::Http { scheme: Cow::Borrowed("Basic"), bearer_format: None }
     }
 
-    /// Returns a short name that can stand as a key in documents: `bearer`,
+    /// Returns a short name that is valid as a key in documents: `bearer`,
     /// `basic`, `x-api-key`.
     #[must_use]
     pub fn name(&self) -> String {
@@ -55,8 +55,8 @@ impl SecurityScheme {
             Self::Cookie(name) => format!("{name}-cookie"),
             Self::Other(text) => text.to_ascii_lowercase(),
         };
-        // The characters of a key under `components` (OpenAPI 3.1, "Components
-        // Object").
+        // The valid characters of a key under `components` (OpenAPI 3.1,
+        // "Components Object").
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
         name.chars().map(|c| if allowed(c) { c } else { '-' }).collect()
     }
@@ -78,9 +78,9 @@ impl From<SecurityScheme> for SchemeInfo {
     }
 }
 
-/// A method that finds a user: its scheme, and the challenge of a 401.
+/// A method that authenticates a user: its scheme, and the challenge of a 401.
 ///
-/// A scheme alone becomes one, with the usual challenge.
+/// A scheme converts to a method with the usual challenge.
 ///
 /// ```
 /// use stockade::description::{SecurityScheme, UserMethod};
@@ -95,13 +95,13 @@ impl From<SecurityScheme> for SchemeInfo {
 pub struct UserMethod {
     /// The scheme.
     pub scheme: SecurityScheme,
-    /// The value of `WWW-Authenticate` for a request without a user (RFC 9110,
-    /// section 11.6.1).
+    /// The value of `WWW-Authenticate` for an unauthenticated request (RFC
+    /// 9110, section 11.6.1).
     pub challenge: Cow<'static, str>,
 }
 
 impl UserMethod {
-    /// Makes a method with the usual challenge of its scheme.
+    /// Creates a method with the usual challenge of the scheme.
     #[must_use]
     pub fn new(scheme: SecurityScheme) -> Self {
         let challenge = match &scheme {

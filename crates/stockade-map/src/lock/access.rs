@@ -1,4 +1,4 @@
-//! The comparison of who may call a route, and of its middleware.
+//! The comparison of a route's access requirements and middleware.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use super::rules::{
 };
 use crate::{Need, RouteAccess};
 
-/// Compares who may call a route.
+/// Compares the access requirements of a route.
 pub(super) fn compare(c: &mut Comparison<'_>, old: &RouteAccess, new: &RouteAccess) {
     user(c, old.user, new.user);
     schemes(c, old, new);
@@ -52,7 +52,7 @@ fn rank(need: Need) -> u8 {
     }
 }
 
-/// Compares the methods that find the user, if there are any before and now.
+/// Compares the authentication methods, if both locks have some.
 fn schemes(c: &mut Comparison<'_>, old: &RouteAccess, new: &RouteAccess) {
     if old.user == Need::None || new.user == Need::None {
         return;
@@ -76,8 +76,8 @@ fn schemes(c: &mut Comparison<'_>, old: &RouteAccess, new: &RouteAccess) {
     }
 }
 
-/// Returns true if whoever fulfils `given` fulfils `demands` too. Each is a list
-/// of lists, of each of which a user has one role.
+/// Returns true if every user that satisfies `given` also satisfies `demands`.
+/// Each is a list of lists; a user needs one role of each inner list.
 fn implied(demands: &[Vec<String>], given: &[Vec<String>]) -> bool {
     let is_within =
         |inner: &Vec<String>, outer: &Vec<String>| inner.iter().all(|role| outer.contains(role));
@@ -123,8 +123,8 @@ pub(super) fn middleware(c: &mut Comparison<'_>, old: &[String], new: &[String])
     }
 }
 
-/// Returns the items of a list without the items of another list, as often as they occur
-/// there.
+/// Returns the items of a list that are not in another list. Removes each item
+/// as often as it occurs there.
 fn without<T: Clone + PartialEq>(list: &[T], others: &[T]) -> Vec<T> {
     let mut left = others.to_vec();
     let is_left = |item: &&T| match left.iter().position(|other| other == *item) {

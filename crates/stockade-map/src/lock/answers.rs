@@ -1,4 +1,4 @@
-//! The comparison of the answers of a route.
+//! The comparison of the responses of a route.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use super::schema::Direction;
 
 type Answers = BTreeMap<String, AnswerLock>;
 
-/// Compares the answers of a route.
+/// Compares the responses of a route.
 pub(super) fn compare(c: &mut Comparison<'_>, old: &Answers, new: &Answers) {
     for (status, before) in old {
         if let Some(after) = covering(new, status) {
@@ -33,12 +33,12 @@ pub(super) fn compare(c: &mut Comparison<'_>, old: &Answers, new: &Answers) {
     }
 }
 
-/// Returns true for 4xx, 5xx and `default`, which stands for any error.
+/// Returns true for 4xx, 5xx and `default`, which means any error.
 fn is_error(status: &str) -> bool {
     !status.starts_with(['1', '2', '3'])
 }
 
-/// Returns the answer of a status, or that of its class.
+/// Returns the response of a status, or of its class.
 fn covering<'a>(answers: &'a Answers, status: &str) -> Option<&'a AnswerLock> {
     let class = || status.get(..1).and_then(|digit| answers.get(&format!("{digit}XX")));
     answers.get(status).or_else(class)
@@ -60,7 +60,7 @@ fn answer(c: &mut Comparison<'_>, status: &str, old: &AnswerLock, new: &AnswerLo
                 let types: Vec<&String> = new.content.keys().collect();
                 c.note(REPLY_TYPE_KNOWN, at.clone(), media_type, types);
             }
-            // Told above.
+            // Reported above.
             None if new.unknown => {}
             None => c.note(REPLY_TYPE_REMOVED, at.clone(), media_type, Value::Null),
         }
@@ -107,7 +107,7 @@ fn problems(
     }
 }
 
-/// Returns the schema of members, of which a problem type may have none.
+/// Returns the schema of the members. A problem type may have no members.
 fn as_object(members: &Value) -> Value {
     if members.as_object().is_some_and(Map::is_empty) {
         return json!({ "type": "object" });
@@ -115,7 +115,8 @@ fn as_object(members: &Value) -> Value {
     members.clone()
 }
 
-/// Compares the problem types of a status that is gone. They are gone too if no route has them.
+/// Reports the removed problem types of a removed status, unless another route
+/// still has them.
 fn problems_gone(c: &mut Comparison<'_>, status: &str, old: &BTreeMap<String, Value>) {
     let answers = c.new.routes.values().flat_map(|route| route.answers.values());
     let known: BTreeSet<&String> = answers.flat_map(|answer| answer.problems.keys()).collect();
@@ -138,7 +139,7 @@ fn headers(
     let gone = old.keys().filter(|name| !new.contains_key(*name));
     for name in new.keys().chain(gone) {
         let (before, after) = (old.get(name), new.get(name));
-        // None is less than false, which is less than true.
+        // `None` is less than false, which is less than true.
         let rule = match before.cmp(&after) {
             std::cmp::Ordering::Less => REPLY_HEADER_ADDED,
             std::cmp::Ordering::Greater => REPLY_HEADER_REMOVED,

@@ -1,4 +1,4 @@
-//! [`Changes`]: the differences of two locks, for people and as data.
+//! [`Changes`]: the differences between two locks, as text and as data.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,27 +9,27 @@ use stockade_errors::__internal::sort_by;
 
 use super::rules::LockRule;
 
-/// A difference of two locks.
+/// A difference between two locks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Change {
     /// The kind of the change, and its class.
     pub rule: LockRule,
-    /// The routes that it is about, such as `GET /users/:id`; none where it is
-    /// about the router.
+    /// The changed routes, such as `GET /users/:id`; empty for a change of the
+    /// router.
     pub routes: Vec<String>,
     /// The place in the lock: a field of the route or the router such as
     /// `access/user`, or a place in a schema such as
     /// `#/schemas/User/properties/name`.
     pub at: String,
-    /// The value before; null where there was none.
+    /// The old value; null if there was none.
     pub before: Value,
-    /// The value now; null where there is none.
+    /// The new value; null if there is none.
     pub after: Value,
 }
 
-/// The differences of two locks: the gravest first, equal ones of several routes
-/// together.
+/// The differences between two locks. Severe changes come first; equal changes
+/// of several routes are joined.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Changes {
@@ -42,25 +42,25 @@ impl Changes {
         self.changes.iter()
     }
 
-    /// Returns true if nothing differs.
+    /// Returns true if there are no differences.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// Returns true if a client that worked may fail now.
+    /// Returns true if a working client may now fail.
     #[must_use]
     pub fn is_breaking(&self) -> bool {
         self.iter().any(|change| change.rule.breaking)
     }
 
-    /// Returns true if somebody may do now what was refused before.
+    /// Returns true if a client may now do something that was rejected before.
     #[must_use]
     pub fn is_weakening(&self) -> bool {
         self.iter().any(|change| change.rule.weakening)
     }
 
-    /// Sorts the changes, and joins those of several routes that are the same.
+    /// Sorts the changes, and joins equal changes of several routes.
     pub(super) fn of(found: Vec<Change>) -> Self {
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
         let mut changes: Vec<Change> = Vec::new();
@@ -86,13 +86,14 @@ impl Changes {
     }
 }
 
-/// The largest number of characters of a value that is shown.
+/// The largest number of characters to show of a value.
 const LONGEST: usize = 160;
 
-/// The number of routes that are shown by name.
+/// The largest number of routes to list by name.
 const NAMED: usize = 3;
 
-/// Shows a line with class and id, and lines with routes, place and both values.
+/// Shows a line with class and id, then lines with routes, place and both
+/// values.
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "[{}] {}: {}", self.rule.class(), self.rule.id, self.rule.meaning)?;
@@ -121,7 +122,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Shows the changes below each other.
+/// Shows one change after the other.
 impl fmt::Display for Changes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.changes.iter().try_for_each(|change| change.fmt(f))

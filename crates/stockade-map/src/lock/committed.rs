@@ -1,4 +1,4 @@
-//! [`CommittedLock`]: the comparison of a lock with the file that is committed.
+//! [`CommittedLock`]: the comparison of a lock with the committed file.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -7,23 +7,23 @@ use std::time::SystemTime;
 
 use super::{Changes, Lock, LockError};
 
-/// The file of a lock, compared with the lock of the routes.
+/// The result of comparing a lock file with the lock of the routes.
 #[doc(hidden)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum CommittedLock {
     /// The file does not exist.
     Missing,
-    /// The file has the text of the lock.
+    /// The file contains the text of the lock.
     Same,
-    /// The file describes the same routes by another text.
+    /// The file describes the same routes with different text.
     OtherForm,
     /// The routes have changed.
     Changed(Changes),
 }
 
 impl Lock {
-    /// Compares a file with this lock, which is newer. `now` is compared with the `sunset` of
-    /// routes. Line ends of Windows are not a difference.
+    /// Compares a file with this newer lock. `now` is compared with the
+    /// `sunset` of routes. Windows line endings are not a difference.
     ///
     /// # Errors
     /// Fails if the file cannot be read, or if it is not a lock.

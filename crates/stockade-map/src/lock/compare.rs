@@ -1,4 +1,4 @@
-//! The comparison of two locks: [`Comparison`] collects what differs.
+//! [`Comparison`], which collects the differences between two locks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
@@ -17,7 +17,7 @@ use super::schema::Direction;
 use super::{route, router, secrets, unexplained};
 use crate::schemas::{PLACE as SCHEMAS, references};
 
-/// Returns the differences of two locks.
+/// Returns the differences between two locks.
 pub(super) fn changes(old: &Lock, new: &Lock, now: SystemTime) -> Changes {
     let mut comparison = Comparison::new(old, new, now);
     router::compare(&mut comparison);
@@ -61,12 +61,12 @@ pub(super) struct Comparison<'a> {
     pub(super) old: &'a Lock,
     pub(super) new: &'a Lock,
     pub(super) now: SystemTime,
-    /// The route that is compared; empty for the router.
+    /// The route under comparison; empty for the router.
     pub(super) routes: Vec<String>,
-    /// The pairs of named schemas that are compared already: one look at each is
-    /// enough, and schemas may lead back to themselves.
+    /// The pairs of named schemas that are already compared. Each pair is
+    /// compared once, and schemas may be recursive.
     pub(super) seen: BTreeSet<(String, String, Direction)>,
-    /// The routes that lead to each schema.
+    /// The routes that use each schema, directly or through other schemas.
     users: BTreeMap<(Direction, String), BTreeSet<String>>,
     found: Vec<Change>,
 }
@@ -80,7 +80,7 @@ impl<'a> Comparison<'a> {
         Self { old, new, now, routes, seen, users, found }
     }
 
-    /// Notes a difference.
+    /// Records a difference.
     pub(super) fn note(
         &mut self,
         rule: LockRule,
@@ -98,38 +98,39 @@ impl<'a> Comparison<'a> {
         self.found.push(change);
     }
 
-    /// Returns true if a change is noted at a place or within it. The first changes are not
-    /// considered.
+    /// Returns true if a change is recorded at a place or within it. Ignores
+    /// the first `first` changes.
     pub(super) fn has_noted(&self, first: usize, place: &str) -> bool {
         let is_within = |at: &str| {
             at.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        // A status that comes or goes is noted at all answers.
+        // An added or removed status is recorded for all responses.
         let of_all = place.split_once('/').map(|(all, _)| all).filter(|all| *all == "answers");
         let mut changes = self.found.iter().skip(first);
         changes.any(|change| is_within(&change.at) || Some(change.at.as_str()) == of_all)
     }
 
-    /// Returns true if there are more changes than the first ones.
+    /// Returns true if there are more than `first` changes.
     pub(super) fn has_changes(&self, first: usize) -> bool {
         self.found.len() > first
     }
 
-    /// Goes on with the routes that lead to a schema, and returns those of before.
+    /// Makes the routes that use a schema the current routes, and returns the
+    /// previous routes.
     pub(super) fn about_schema(&mut self, name: &str, direction: Direction) -> Vec<String> {
         let users = self.users.get(&(direction, name.to_owned()));
-        // A schema that nothing leads to is in no lock that was written here.
+        // This crate never writes an unused schema to a lock.
         let users = users.map(|users| users.iter().cloned().collect()).unwrap_or_default();
         std::mem::replace(&mut self.routes, users)
     }
 }
 
 pub(super) fn value_of(value: impl Serialize) -> Value {
-    // All that is compared here came from JSON, or goes into it.
+    // All compared values come from JSON or are convertible to it.
     serde_json::to_value(value).unwrap_or(Value::Null)
 }
 
-/// Adds the routes that lead to each schema of a lock.
+/// Adds the routes that use each schema of a lock.
 fn add_users(lock: &Lock, users: &mut BTreeMap<(Direction, String), BTreeSet<String>>) {
     for (label, route) in &lock.routes {
         for direction in [Direction::Request, Direction::Reply] {
@@ -152,7 +153,7 @@ fn add_users(lock: &Lock, users: &mut BTreeMap<(Direction, String), BTreeSet<Str
     }
 }
 
-/// Returns the schemas of a route, of one direction.
+/// Returns the schemas of a route in one direction.
 pub(super) fn values_of(route: &RouteLock, direction: Direction) -> Vec<&Value> {
     let web_socket = route.web_socket.iter();
     match direction {

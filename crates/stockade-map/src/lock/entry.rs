@@ -12,27 +12,28 @@ use crate::{
     ResponseInfo, RouteAccess, RouteDocs, RouteInfo, RouteKind, RouterInfo, WebSocketInfo,
 };
 
-/// The word behind the name of a middleware that does not describe itself.
+/// The suffix for middleware that does not describe itself.
 pub(super) const OPAQUE: &str = "(opaque)";
 
-/// The method in the label of the route for requests that no other route takes.
+/// The method in the label of the fallback route.
 pub(super) const FALLBACK: &str = "FALLBACK";
 
-/// A route in a lock: the members of [`RouteInfo`], normalized, so equal promises compare
-/// as equal. The file leaves out members without a value.
+/// A route in a lock: the members of [`RouteInfo`], normalized, so equal
+/// promises compare as equal. The file omits members without a value.
 ///
-/// `others` has the members of a map without a field here.
+/// `others` has the members of a map that do not have a field here.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(super) struct RouteLock {
     pub(super) operation_id: String,
-    /// True if the program gave that name.
+    /// True if the program set the name.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) named: bool,
     #[serde(default, serialize_with = "write_all", skip_serializing_if = "is_default")]
     pub(super) params: Vec<ParamInfo>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) query: Option<Value>,
-    /// Names in small letters; true if a request without it is refused.
+    /// The key is a lowercase name. The value is true if a request without it
+    /// is rejected.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) headers: BTreeMap<String, bool>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -50,22 +51,22 @@ pub(super) struct RouteLock {
     pub(super) cors: Option<CorsInfo>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) web_socket: Option<WebSocketInfo>,
-    /// The members of a schema of GraphQL, with their types.
+    /// The members of a GraphQL schema, with their types.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) graphql: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) idempotency: Option<IdempotencyInfo>,
-    /// In the order in which it runs.
+    /// In the order of execution.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) middleware: Vec<String>,
     #[serde(default, serialize_with = "write", skip_serializing_if = "is_default")]
     pub(super) docs: RouteDocs,
-    /// The other members of the map, and of a file that another version has written.
+    /// The other members of the map, or of a file from another version.
     #[serde(flatten)]
     pub(super) others: Map<String, Value>,
 }
 
-/// The members of [`RouteInfo`] that a lock has in another form, or leaves out.
+/// The members of [`RouteInfo`] that a lock omits or stores in another form.
 const NOT_OTHERS: [&str; 23] = [
     "access",
     "answers",
@@ -100,34 +101,35 @@ pub(super) struct BodyLock {
     pub(super) content: BTreeMap<String, Value>,
 }
 
-/// The answers of one status, whoever gives them.
+/// The responses with one status, from all parts of the route.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct AnswerLock {
     /// By media type.
     #[serde(skip_serializing_if = "is_default")]
     pub(super) content: BTreeMap<String, Value>,
-    /// True if one of them has no body.
+    /// True if a response does not have a body.
     #[serde(skip_serializing_if = "is_default")]
     pub(super) empty: bool,
-    /// True if one of them is an error in the form of the application.
+    /// True if a response is an error in the form of the application.
     #[serde(skip_serializing_if = "is_default")]
     pub(super) error: bool,
-    /// True if one of them is an error that lists fields.
+    /// True if a response is an error that lists fields.
     #[serde(skip_serializing_if = "is_default")]
     pub(super) fields: bool,
-    /// The problem types that are sent, each with the schema of its members.
+    /// The problem types, each with the schema of its members.
     #[serde(skip_serializing_if = "is_default")]
     pub(super) problems: BTreeMap<String, Value>,
-    /// True if nothing is known of one of them.
+    /// True if the content of a response is unknown.
     #[serde(skip_serializing_if = "is_default")]
     pub(super) unknown: bool,
-    /// Names in small letters; true if each of them has it.
+    /// The key is a lowercase name. The value is true if all responses have the
+    /// header.
     #[serde(skip_serializing_if = "is_default")]
     pub(super) headers: BTreeMap<String, bool>,
 }
 
-/// The limits of a route, as far as they are others than those of the router.
+/// The limits of a route that differ from the limits of the router.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct LimitsLock {
@@ -147,7 +149,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Writes a part of a route without the members that have no value.
+/// Writes a part of a route, and omits members without a value.
 fn write<T: Default + Serialize, S: Serializer>(
     part: &T,
     serializer: S,
@@ -162,7 +164,8 @@ fn write_all<T: Default + Serialize, S: Serializer>(
     serializer.collect_seq(parts.iter().map(members_of))
 }
 
-/// Returns the members of a part that have a value. A default such as `none` is one.
+/// Returns the members of a part that have a value. A default such as `none` is
+/// a value.
 fn members_of<T: Default + Serialize>(part: &T) -> Map<String, Value> {
     let is_empty = |value: &Value| match value {
         Value::Null | Value::Bool(false) => true,
@@ -178,8 +181,9 @@ fn members_of<T: Default + Serialize>(part: &T) -> Map<String, Value> {
     members
 }
 
-/// Returns the label of a route: method and path, `WS` for a WebSocket, `MOUNT`
-/// for a service that is mounted, `RPC` for a method of JSON-RPC, `FALLBACK` for requests that no route takes.
+/// Returns the label of a route: method and path. The method is `WS` for a
+/// WebSocket, `MOUNT` for a mounted service, `RPC` for a JSON-RPC method, and
+/// `FALLBACK` for the fallback.
 pub(super) fn label(route: &RouteInfo) -> String {
     let method = match route.kind {
         RouteKind::WebSocket => "WS",
@@ -195,7 +199,7 @@ impl RouteLock {
     pub(super) fn of(route: &RouteInfo, router: &RouterInfo) -> Self {
         let param = |param: &ParamInfo| {
             let mut param = param.clone();
-            // The path tells it.
+            // The path contains it.
             param.is_rest = false;
             param
         };
@@ -228,9 +232,9 @@ impl RouteLock {
     }
 }
 
-/// Returns the entry of a middleware; `None` for that which the framework adds
-/// for a key of the route, whose effect stands elsewhere. A name that nobody gave
-/// is left out, because compilers write it differently.
+/// Returns the entry of a middleware, or `None` if the framework adds it for a
+/// route option, because the lock has that option elsewhere. Omits names that
+/// the program did not set, because they depend on the compiler.
 fn middleware_of(middleware: &MiddlewareInfo) -> Option<String> {
     middleware.level?;
     let name = if middleware.is_named { middleware.name.as_str() } else { "" };
@@ -253,7 +257,7 @@ impl BodyLock {
 impl LimitsLock {
     fn of(route: &RouteInfo, router: &RouterInfo) -> Self {
         let limits = &route.limits;
-        // The limit of the router stands there, so that it is one line.
+        // The lock has the router's limit once, in the entry of the router.
         let of_router = router.rate_limit.as_ref().filter(|_| !limits.rate_exempt);
         let skipped = usize::from(of_router.is_some() && limits.rate.first() == of_router);
         Self {
@@ -266,7 +270,7 @@ impl LimitsLock {
     }
 }
 
-/// The beginnings of the headers that follow from CORS and rate limits.
+/// The prefixes of the headers that result from CORS and rate limits.
 const OF_STAGES: [&str; 3] = ["access-control-", "ratelimit", "x-ratelimit-"];
 
 fn answers_of(answers: &[ResponseInfo]) -> BTreeMap<String, AnswerLock> {
@@ -276,7 +280,7 @@ fn answers_of(answers: &[ResponseInfo]) -> BTreeMap<String, AnswerLock> {
         let is_first = !locks.contains_key(&status);
         let lock = locks.entry(status).or_default();
         let own = answer.headers.iter().map(|it| (it.name.to_ascii_lowercase(), it.always));
-        // What these follow from is in the lock by itself.
+        // The lock has the rules that cause these headers.
         let is_own = |name: &str| !OF_STAGES.iter().any(|prefix| name.starts_with(prefix));
         let own: BTreeMap<String, bool> = own.filter(|(name, _)| is_own(name)).collect();
         for (name, always) in &mut lock.headers {
@@ -308,7 +312,8 @@ impl AnswerLock {
         }
     }
 
-    /// Adds a form; where it is there with another schema, it is either.
+    /// Adds a form. If the media type already has another schema, either schema
+    /// may match.
     fn add_form(&mut self, media_type: &str, schema: &Value) {
         match self.content.get_mut(media_type) {
             None => drop(self.content.insert(media_type.to_owned(), schema.clone())),

@@ -1,4 +1,4 @@
-//! [`Lock`]: the surface of an application, as a file has it.
+//! [`Lock`]: the surface of an application in the form of a file.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -15,15 +15,15 @@ use super::entry::{RouteLock, label};
 use super::write::text_of;
 use crate::{CorsInfo, QuotaInfo, RouteMap, RouterInfo, TrailingSlash};
 
-/// The number of the format that is written and read.
+/// The number of the format that this version writes and reads.
 const FORMAT: u64 = 1;
 
-/// The surface of an application on which clients and its safety rest.
+/// The surface of an application: everything that affects clients or security.
 ///
-/// Its text is the file `routes.lock`: JSON with sorted keys, the same bytes for
-/// the same application. Left out are the places of routes in the source, the
-/// version, names that the compiler gives to functions, the texts of the
-/// framework itself, and settings that the environment decides.
+/// Its text is the file `routes.lock`: JSON with sorted keys. The same
+/// application always produces the same bytes. The lock omits source locations,
+/// the version, function names from the compiler, the framework's own texts,
+/// and settings that depend on the environment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lock {
     pub(super) router: RouterLock,
@@ -41,7 +41,7 @@ pub(super) struct RouterLock {
     pub(super) rate_limit: Option<QuotaInfo>,
     pub(super) max_body: u64,
     pub(super) trust_proxy: Vec<String>,
-    /// In every environment; in others `NODE_ENV` decides.
+    /// True if this applies in every environment. Otherwise `NODE_ENV` decides.
     pub(super) expose_errors: bool,
     pub(super) problem_details: bool,
     pub(super) web_sockets: bool,
@@ -49,7 +49,7 @@ pub(super) struct RouterLock {
     pub(super) trailing_slash: TrailingSlash,
 }
 
-/// The file, with its parts.
+/// The file format.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -76,10 +76,11 @@ impl RouterLock {
 }
 
 impl Lock {
-    /// Makes the lock of a map.
+    /// Creates the lock of a map.
     ///
     /// # Errors
-    /// When the map has mistakes, because then it does not say everything.
+    /// Fails if the map has configuration errors, because it is then
+    /// incomplete.
     pub fn of(map: &RouteMap) -> Result<Self, ConfigError> {
         let mut mistakes: Vec<ConfigIssue> = map.mistakes.iter().map(ConfigIssue::new).collect();
         let mut routes = BTreeMap::new();
@@ -95,10 +96,11 @@ impl Lock {
         Ok(Self { router: RouterLock::of(&map.router), routes, schemas: map.schemas.clone() })
     }
 
-    /// Reads the text of a lock.
+    /// Parses the text of a lock.
     ///
     /// # Errors
-    /// When the text is no lock, or one of a newer format than is known here.
+    /// Fails if the text is not a lock, or has a newer format than this version
+    /// supports.
     pub fn read(text: &str) -> Result<Self, LockError> {
         let is_mark = |line: &str| line.starts_with("<<<<<<<") || line.starts_with(">>>>>>>");
         if text.lines().any(is_mark) {
@@ -116,21 +118,21 @@ impl Lock {
             }
             _ => return Err(LockError::new("it has no `format` that is known")),
         }
-        // From the text, so that an error names its line.
+        // Parses the text directly, because an error then names its line.
         let file: File = serde_json::from_str(text)
             .map_err(|error| LockError::new(format!("it is no lock: {error}")))?;
         Ok(Self { router: file.router, routes: file.routes, schemas: file.schemas })
     }
 
-    /// Returns the differences from this lock to a newer one. `now` is compared
-    /// with the `sunset` of routes.
+    /// Returns the differences from this lock to a newer lock. `now` is
+    /// compared with the `sunset` of routes.
     #[must_use]
     pub fn changes_to(&self, newer: &Self, now: SystemTime) -> Changes {
         compare::changes(self, newer, now)
     }
 }
 
-/// Writes the file, with a line end behind it.
+/// Writes the file, with a trailing newline.
 impl fmt::Display for Lock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = json!({
@@ -143,7 +145,7 @@ impl fmt::Display for Lock {
     }
 }
 
-/// The reason why a text is no lock, or not that of the routes.
+/// The reason why a text is not a lock, or does not match the routes.
 #[derive(Clone, Eq, PartialEq)]
 pub struct LockError {
     message: String,
@@ -162,8 +164,8 @@ impl fmt::Display for LockError {
     }
 }
 
-/// Shows the message as it is: a `main` that fails shows an error so, and the
-/// message has several lines.
+/// Shows the message unescaped, because a failing `main` uses this format and
+/// the message has several lines.
 impl fmt::Debug for LockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,4 +1,4 @@
-//! The comparison of schemas of GraphQL, member by member.
+//! The comparison of GraphQL schemas, member by member.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ pub(super) fn compare(c: &mut Comparison<'_>, old: &Members, new: &Members) {
     }
 }
 
-/// Returns the rule of a member that has another type.
+/// Returns the rule for a member with a changed type.
 fn changed(name: &str, before: &str, after: &str) -> Option<LockRule> {
     if before == after {
         return None;
@@ -50,24 +50,25 @@ fn changed(name: &str, before: &str, after: &str) -> Option<LockRule> {
     })
 }
 
-/// Returns true for arguments and for fields of inputs.
+/// Returns true for arguments and for input fields.
 fn is_input(name: &str) -> bool {
     name.starts_with("input ") || name.ends_with(')')
 }
 
-/// Returns true for an input that must be given, and for a field that is never null.
+/// Returns true for a required input, and for a field that is never null.
 fn is_required(of_type: &str) -> bool {
     of_type.ends_with('!')
 }
 
-/// Returns a type without its default and without its last mark.
+/// Returns a type without its default and without its last `!`.
 fn base(of_type: &str) -> &str {
     let of_type = of_type.split_once(" = ").map_or(of_type, |(of_type, _)| of_type);
     of_type.strip_suffix('!').unwrap_or(of_type)
 }
 
-/// Returns true if the field of an argument, or the type of an input field, was there
-/// already: who uses a new one knows what it takes.
+/// Returns true if the field of an argument, or the type of an input field,
+/// already existed. Existing clients do not use a new field or type, so its
+/// inputs cannot break them.
 fn has_owner(old: &Members, name: &str) -> bool {
     match name.split_once('(') {
         Some((field, _)) => old.contains_key(field),
@@ -78,7 +79,7 @@ fn has_owner(old: &Members, name: &str) -> bool {
     }
 }
 
-/// Returns true for a field whose name says that it holds a secret.
+/// Returns true if the name of a field suggests a secret.
 fn is_secret(name: &str) -> bool {
     let field = name.rsplit_once('.').map_or(name, |(_, field)| field);
     let schema = json!({ "type": "object", "properties": { field: { "type": "string" } } });

@@ -10,8 +10,8 @@ use super::rules::{
 };
 use crate::IdempotencyInfo;
 
-/// Compares the idempotency keys of a route. That a key is demanded now is noted with
-/// its header.
+/// Compares the idempotency keys of a route. The comparison of headers reports
+/// a key that is now required.
 pub(super) fn compare(
     c: &mut Comparison<'_>,
     old: Option<&IdempotencyInfo>,
@@ -43,8 +43,8 @@ pub(super) fn compare(
     switch(c, "idempotency/own_scope", own, (KEYS_CHANGED, KEYS_CHANGED));
 }
 
-/// Compares a setting that is on or off. The rules are for one that is off now, and
-/// for one that is on.
+/// Compares a boolean setting. The rules apply if it is now off, and if it is
+/// now on.
 fn switch(
     c: &mut Comparison<'_>,
     at: &str,

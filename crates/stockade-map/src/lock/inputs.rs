@@ -1,4 +1,4 @@
-//! The comparison of what a route reads: query, headers, cookies, body.
+//! The comparison of a route's inputs: query, headers, cookies, body.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use super::rules::{
 };
 use super::schema::Direction;
 
-/// The media type of a body that may be anything.
+/// The media type of an arbitrary body.
 pub(super) const ANY_TYPE: &str = "*/*";
 
-/// Compares what a route reads.
+/// Compares the inputs of a route.
 pub(super) fn compare(c: &mut Comparison<'_>, old: &RouteLock, new: &RouteLock) {
-    // A query that nothing reads may hold anything.
+    // A query that nothing reads may contain anything.
     let open = json!({ "type": "object" });
     let query = |route: &RouteLock| route.query.clone().unwrap_or_else(|| open.clone());
     c.schema("query", &query(old), &query(new), Direction::Request);

@@ -19,7 +19,8 @@ pub(super) fn compare(c: &mut Comparison<'_>, old: &LimitsLock, new: &LimitsLock
         let rule = if new.rate_exempt { RATE_HIGHER } else { RATE_LOWER };
         c.note(rule, "limits/rate_exempt", old.rate_exempt, new.rate_exempt);
     }
-    // Where neither has a limit of its own, the router says what differs.
+    // If neither route has its own limit, the comparison of the router reports
+    // the difference.
     if old.max_body.is_some() || new.max_body.is_some() {
         let before = old.max_body.unwrap_or(c.old.router.max_body);
         let after = new.max_body.unwrap_or(c.new.router.max_body);
@@ -37,8 +38,8 @@ pub(super) fn compare(c: &mut Comparison<'_>, old: &LimitsLock, new: &LimitsLock
     accepts(c, old.accepts.as_deref(), new.accepts.as_deref());
 }
 
-/// Compares an upper limit, where none is more than any. The rules are for a
-/// lower and a higher one.
+/// Compares an upper limit; `None` means unlimited. The rules are for a lower
+/// and a higher limit.
 pub(super) fn amount(
     c: &mut Comparison<'_>,
     at: &str,
@@ -66,8 +67,7 @@ fn rates(c: &mut Comparison<'_>, old: &[QuotaInfo], new: &[QuotaInfo]) {
     }
 }
 
-/// Compares a rate limit. A number of requests at once, and a number in a time,
-/// are both limits.
+/// Compares a rate limit. Both the number of requests and the rate are limits.
 pub(super) fn quota(
     c: &mut Comparison<'_>,
     at: &str,

@@ -1,9 +1,9 @@
-//! `routes.lock`: the surface of an application as a file that is committed, and
-//! the comparison of two of them.
+//! `routes.lock`: the surface of an application in a committed file, and the
+//! comparison of two such files.
 //!
-//! A lock holds everything of a [`RouteMap`] on which clients and the safety of
-//! the application rest. [`Lock::changes_to`] judges each difference: it may
-//! break clients, it may let somebody do more, both, or neither.
+//! A lock contains everything in a [`RouteMap`] that affects clients or
+//! security. [`Lock::changes_to`] classifies each difference: it may break
+//! clients, allow clients to do more, both, or neither.
 //!
 //! ```
 //! use std::time::SystemTime;
@@ -27,15 +27,17 @@
 //!
 //! [`RouteMap`]: crate::RouteMap
 
-// Where things are:
+// Contents of the modules:
 // - `file`: `Lock`, the file; `write`: its text; `entry`: a route in it.
 // - `rules`: all kinds of changes with their classes; `change`: `Changes`.
-// - `committed`: the comparison with the file that is committed.
-// - `compare`: the comparison of two locks; `pairs`: which routes are the same.
-// - `route`, `inputs`, `answers`, `access`, `limits`, `router`: the parts of it.
-// - `graphql`: the members of a schema of GraphQL; `idempotency`: the keys of a route.
-// - `schema`: schemas, of requests and of replies.
-// - `unexplained`: differences that none of these has noticed.
+// - `committed`: the comparison with the committed file.
+// - `compare`: the comparison of two locks; `pairs`: the matching of their
+//   routes.
+// - `route`, `inputs`, `answers`, `access`, `limits`, `router`: its parts.
+// - `graphql`: the members of a GraphQL schema; `idempotency`: the keys of a
+//   route.
+// - `schema`: the schemas of requests and responses.
+// - `unexplained`: differences that no other module reports.
 
 mod access;
 mod answers;

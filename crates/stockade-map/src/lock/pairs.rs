@@ -1,4 +1,4 @@
-//! Which routes of two locks are the same route.
+//! The matching of routes between two locks.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use super::file::Lock;
 
 /// The routes of two locks, by their labels.
 pub(super) struct Pairs<'a> {
-    /// Before and now.
+    /// The old and the new label.
     pub(super) same: Vec<(&'a String, &'a String)>,
     pub(super) gone: Vec<&'a String>,
     pub(super) added: Vec<&'a String>,
 }
 
-/// Finds the routes of two locks that are the same: first those of equal labels,
-/// then those of which the names of parameters alone differ, last those whose
-/// paths have the same parts, if there is one alone on each side.
+/// Matches the routes of two locks. First come equal labels, then labels that
+/// differ only in the names of parameters, then paths with the same parts. A
+/// match must be unique on both sides.
 pub(super) fn pairs_of<'a>(old: &'a Lock, new: &'a Lock) -> Pairs<'a> {
     let mut pairs = Pairs { same: Vec::new(), gone: Vec::new(), added: Vec::new() };
     for label in old.routes.keys() {
@@ -32,8 +32,8 @@ pub(super) fn pairs_of<'a>(old: &'a Lock, new: &'a Lock) -> Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    /// Makes pairs of the routes that are left, where a key stands once on each
-    /// side.
+    /// Pairs the remaining routes that have a key which is unique on both
+    /// sides.
     fn join_by(&mut self, key: impl Fn(&str) -> Option<String>) {
         let by_key = |labels: &[&'a String]| {
             let mut map: BTreeMap<String, Vec<&'a String>> = BTreeMap::new();
@@ -63,7 +63,8 @@ fn without_names(label: &str) -> Option<String> {
     Some(format!("{method} {}", pattern.canonical()))
 }
 
-/// Returns a label in which every parameter is the same, whatever it matches.
+/// Returns a label with all parameters made equal, regardless of their names
+/// and expressions.
 fn without_params(label: &str) -> String {
     let part = |part: &str| {
         if part.starts_with(':') { ":".to_owned() } else { part.to_owned() }

@@ -1,4 +1,4 @@
-//! The comparison of one route, before and now.
+//! The comparison of the old and the new entry of a route.
 
 use std::time::SystemTime;
 
@@ -15,7 +15,7 @@ use super::schema::Direction;
 use super::{access, answers, graphql, idempotency, inputs, limits, router};
 use crate::RouteDocs;
 
-/// Compares a route with what it was. Each is a label and an entry.
+/// Compares the old and the new entry of a route, each with its label.
 pub(super) fn compare(
     c: &mut Comparison<'_>,
     (old_label, old): (&str, &RouteLock),
@@ -64,7 +64,8 @@ fn identity(
     (old_label, old): (&str, &RouteLock),
     (new_label, new): (&str, &RouteLock),
 ) {
-    // Names that are made of the path change with the names of its parameters.
+    // A generated name depends on the path, and changes with the names of its
+    // parameters.
     let is_made = !old.named && !new.named;
     let is_unseen = old.docs.hidden.is_some() || new.docs.hidden.is_some();
     if old.operation_id != new.operation_id && !is_made && !is_unseen {
@@ -104,7 +105,7 @@ fn docs(c: &mut Comparison<'_>, old: &RouteDocs, new: &RouteDocs) {
     }
 }
 
-/// Returns the texts, for people.
+/// Returns the texts for readers.
 fn texts(docs: &RouteDocs) -> Value {
     json!([
         docs.summary,
@@ -118,7 +119,7 @@ fn texts(docs: &RouteDocs) -> Value {
     ])
 }
 
-/// Returns the moment of a date of the documentation.
+/// Parses a date of the documentation.
 pub(super) fn moment(date: Option<&str>) -> Option<SystemTime> {
     RouteDocs::new("").sunset(date?).dates().1
 }

@@ -51,7 +51,7 @@ pub(super) fn compare(c: &mut Comparison<'_>) {
     flag(c, "router/web_sockets", (old.web_sockets, new.web_sockets), rules);
 }
 
-/// Compares a switch. The rules are for on and for off.
+/// Compares a boolean setting. The rules are for on and for off.
 fn flag(
     c: &mut Comparison<'_>,
     at: &str,
@@ -63,16 +63,16 @@ fn flag(
     }
 }
 
-/// Compares rules of CORS.
+/// Compares the rules of CORS.
 pub(super) fn cors(c: &mut Comparison<'_>, old: Option<&CorsInfo>, new: Option<&CorsInfo>) {
     let list = |cors: Option<&CorsInfo>| -> Vec<String> {
-        // Without rules no page of another origin reads anything.
+        // Without rules, no other origin can read a response.
         cors.map(|cors| cors.origins.clone()).unwrap_or_default()
     };
     origins(c, "cors/origins", &list(old), &list(new));
     let sends = |cors: Option<&CorsInfo>| cors.is_some_and(|cors| cors.credentials);
     let (before, after) = (sends(old), sends(new));
-    // Where the rules come or go the origins say it all.
+    // If the rules are new or removed, the change of the origins is enough.
     if before != after && old.is_some() && new.is_some() {
         let rule = if after { CREDENTIALS_ON } else { CREDENTIALS_OFF };
         c.note(rule, "cors/credentials", before, after);
@@ -110,7 +110,7 @@ pub(super) fn web_socket(c: &mut Comparison<'_>, old: &WebSocketInfo, new: &WebS
     for name in new.subprotocols.iter().filter(|name| !old.subprotocols.contains(name)) {
         c.note(SUBPROTOCOL_ADDED, "web_socket/subprotocols", Value::Null, name);
     }
-    // Where nothing is known, anything may come and go.
+    // If nothing is known, any message may be sent or received.
     let any = Value::Bool(true);
     let (before, after) = (old.receives.as_ref(), new.receives.as_ref());
     let (before, after) = (before.unwrap_or(&any), after.unwrap_or(&any));

@@ -1,24 +1,23 @@
-//! The rules by which a change is judged: each kind of change has an id and a
-//! class.
+//! The rules that classify changes: each kind of change has an id and a class.
 
 use serde::Serialize;
 
 /// A kind of change, and its class.
 ///
-/// `breaking` and `weakening` are independent: a change may be both. One that is
-/// neither is compatible, or of texts alone.
+/// `breaking` and `weakening` are independent: a change may be both. A change
+/// that is neither is compatible, or only affects texts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct LockRule {
     /// The id, such as `route-removed`.
     pub id: &'static str,
-    /// The meaning, for people.
+    /// The meaning, for readers.
     pub meaning: &'static str,
-    /// True if a client that worked may fail now.
+    /// True if a working client may now fail.
     pub breaking: bool,
-    /// True if somebody may do now what was refused before.
+    /// True if a client may now do something that was rejected before.
     pub weakening: bool,
-    /// True if texts for people are all that differs.
+    /// True if only texts for readers differ.
     pub text: bool,
 }
 
@@ -31,8 +30,8 @@ impl LockRule {
         Self { id, meaning, breaking, weakening, text }
     }
 
-    /// Returns the class in words: `breaking`, `weakening`, `breaking, weakening`,
-    /// `text` or `compatible`.
+    /// Returns the class as text: `breaking`, `weakening`, `breaking,
+    /// weakening`, `text` or `compatible`.
     #[must_use]
     pub fn class(&self) -> &'static str {
         match (self.breaking, self.weakening, self.text) {
@@ -47,12 +46,12 @@ impl LockRule {
 
 const BREAKING: (bool, bool, bool) = (true, false, false);
 const WEAKENING: (bool, bool, bool) = (false, true, false);
-/// For changes whose effect cannot be told, too.
+/// Also the class of changes with unknown effects.
 const BOTH: (bool, bool, bool) = (true, true, false);
 const COMPATIBLE: (bool, bool, bool) = (false, false, false);
 const TEXT: (bool, bool, bool) = (false, false, true);
 
-/// Writes the rules as constants, and the list of all.
+/// Generates a constant for each rule, and the list of all rules.
 macro_rules! rules {
     ($($name:ident $id:literal $class:ident $meaning:literal;)*) => {
         $(pub(super) const $name: LockRule = LockRule::new($id, $meaning, $class);)*
@@ -237,8 +236,8 @@ rules! {
     UNEXPLAINED "unexplained-change" BOTH "a difference that no other rule explains";
 }
 
-/// The members of a route that are compared as a whole, by their places, each with the
-/// rules for a member that is new, gone or changed.
+/// The members of a route that are compared as a whole. Each place has the
+/// rules for a member that is new, removed or changed.
 pub(super) const AS_A_WHOLE: &[(&str, [LockRule; 3])] = &[
     ("access/public", [PUBLIC_ADDED, PUBLIC_REMOVED, PUBLIC_TEXT]),
     ("access/outlives_user", [OUTLIVES_ADDED, OUTLIVES_REMOVED, OUTLIVES_TEXT]),

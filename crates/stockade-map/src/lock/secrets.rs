@@ -1,7 +1,7 @@
-//! New fields of answers that hold a secret by their names.
+//! New fields of responses with names that suggest a secret.
 //!
-//! They are told beside the change by which they came, be it a field, an answer
-//! or a route: none of these weakens anything by itself.
+//! They are reported in addition to the change that adds them, such as a new
+//! field, response or route, because none of these is weakening by itself.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +14,12 @@ use super::rules::OUT_SECRET_ADDED;
 use super::schema::Direction;
 use crate::policy::secrets::secret_fields;
 
-/// Notes the secrets of a route that is new.
+/// Reports the secrets of a new route.
 pub(super) fn added(c: &mut Comparison<'_>, route: &RouteLock) {
     note(c, secrets_of(c.new, route));
 }
 
-/// Notes the secrets that a route did not send before.
+/// Reports the secrets that a route did not send before.
 pub(super) fn compare(c: &mut Comparison<'_>, old: &RouteLock, new: &RouteLock) {
     let (before, after) = (secrets_of(c.old, old), secrets_of(c.new, new));
     note(c, after.difference(&before).cloned().collect());
@@ -31,8 +31,7 @@ fn note(c: &mut Comparison<'_>, places: BTreeSet<String>) {
     }
 }
 
-/// Returns the places of the secrets in the answers and messages of a route,
-/// whatever their status.
+/// Returns the places of secrets in all responses and messages of a route.
 fn secrets_of(lock: &Lock, route: &RouteLock) -> BTreeSet<String> {
     let values = values_of(route, Direction::Reply).into_iter();
     values.flat_map(|value| secret_fields(&lock.schemas, value, "body")).collect()

@@ -1,8 +1,8 @@
-//! The last part of a comparison: differences that no other rule has explained.
+//! The last part of a comparison: differences that no other rule explains.
 //!
-//! A difference that nobody has thought of must not look like no difference. So the two
-//! entries of a route, the routers and the schemas are compared once more, as data, and
-//! each part that differs needs a change at this part.
+//! An unforeseen difference must not look like no difference. So the two
+//! entries of a route, the routers and the schemas are compared once more, as
+//! data. Each part that differs needs a change at this part.
 
 use serde_json::{Map, Value};
 
@@ -13,8 +13,8 @@ use super::rules::{FORM, ROUTE_TEXT, UNEXPLAINED};
 use super::schema::{Resolved, resolve};
 use crate::schemas::PLACE as SCHEMAS;
 
-/// Members whose rules decide when a difference of them matters. Any other difference is
-/// one of text.
+/// Members with rules that decide if a difference matters. Any other difference
+/// of them only affects texts.
 const OF_TEXT: [&str; 3] = ["docs", "named", "operation_id"];
 
 /// Members that consist of independent parts.
@@ -27,7 +27,7 @@ pub(super) fn in_route(c: &mut Comparison<'_>, old: &RouteLock, new: &RouteLock,
         let is_text = OF_TEXT.contains(&at.as_str());
         let is_explained = match at.as_str() {
             _ if is_text => c.has_changes(first),
-            // Without a user there is nothing that finds one.
+            // Without a user, there are no authentication methods.
             "access/schemes" if c.has_noted(first, "access/user") => true,
             "web_socket/same_origin" if c.has_noted(first, "web_socket/allowed_origins") => true,
             // A required key is a required header.
@@ -64,7 +64,7 @@ pub(super) fn elsewhere(c: &mut Comparison<'_>) {
     }
     let names = |lock: &Lock| -> Vec<String> { lock.schemas.keys().cloned().collect() };
     if !c.has_changes(0) && names(old) != names(new) {
-        // A schema that no route uses.
+        // No route uses this schema.
         c.note(UNEXPLAINED, "schemas", names(old), names(new));
     }
     if !c.has_changes(0) && old != new {
@@ -72,9 +72,9 @@ pub(super) fn elsewhere(c: &mut Comparison<'_>) {
     }
 }
 
-/// Returns the members of a route in a form in which equal routes have equal members:
-/// without the names of parameters, and with the settings that it inherits if the other
-/// route has its own.
+/// Returns the members of a route, normalized, so equal routes have equal
+/// members. The names of parameters are removed. Inherited settings are filled
+/// in if the other route has its own.
 fn members(route: &RouteLock, other: &RouteLock, lock: &Lock) -> Map<String, Value> {
     let mut route = route.clone();
     if other.cors.is_some() {
@@ -93,10 +93,10 @@ fn members(route: &RouteLock, other: &RouteLock, lock: &Lock) -> Map<String, Val
     value_of(route).as_object().map(normal_members).unwrap_or_default()
 }
 
-/// The number of levels in which two schemas are compared. They may lead to themselves.
+/// The depth of the comparison of two schemas, which may be recursive.
 const DEPTH: usize = 10;
 
-/// Returns a schema with the schemas that it refers to, up to a depth.
+/// Returns a schema with its references resolved, up to a depth.
 fn resolved(schema: &Value, lock: &Lock, depth: usize) -> Value {
     let Some(less) = depth.checked_sub(1) else { return Value::Null };
     match schema {
@@ -112,7 +112,7 @@ fn resolved(schema: &Value, lock: &Lock, depth: usize) -> Value {
     }
 }
 
-/// Returns members in which lists without an order are sorted.
+/// Returns members with unordered lists sorted.
 fn normal_members(members: &Map<String, Value>) -> Map<String, Value> {
     let normal = |(name, value): (&String, &Value)| {
         let mut value = normal(value);
@@ -135,7 +135,7 @@ fn normal(value: &Value) -> Value {
     }
 }
 
-/// Returns the places where two objects differ, with both values.
+/// Returns the places at which two objects differ, with both values.
 fn differences(old: &Map<String, Value>, new: &Map<String, Value>) -> Vec<(String, Value, Value)> {
     let mut found = Vec::new();
     let gone = old.keys().filter(|member| !new.contains_key(*member));

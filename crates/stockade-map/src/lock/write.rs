@@ -1,14 +1,14 @@
-//! The text of a lock: JSON with sorted keys, a line for each small value, so that
-//! differences of lines are differences of the application.
+//! The text of a lock: JSON with sorted keys and one line for each small value,
+//! which makes line diffs match the changes of the application.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// The largest number of characters of a value that stands in one line.
+/// The largest number of characters of a value on one line.
 const WIDTH: usize = 100;
 
-/// Returns a value as text, without a line end.
+/// Returns a value as text, without a trailing newline.
 pub(super) fn text_of(value: &Value) -> String {
     let mut text = String::new();
     write(value, 0, &mut text);

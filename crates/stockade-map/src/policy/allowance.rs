@@ -1,5 +1,4 @@
-//! The exceptions of a policy, and the findings about those that are not
-//! needed.
+//! The exceptions of a policy, and the findings about unnecessary exceptions.
 
 use std::panic::Location;
 
@@ -10,28 +9,28 @@ use super::finding::{Finding, POLICY, ROUTER};
 use super::rule::{Rule, all_routes};
 use crate::{RouteInfo, RouteMap};
 
-/// The id of findings about exceptions, which no rule may have.
+/// The id of findings about exceptions, reserved for them.
 const ALLOWANCES: &str = "allowances";
 
 /// The id of findings about the list of public routes.
 const PUBLIC_ROUTES: &str = "public-routes";
 
-/// The name of the fallback, which another host has not.
+/// The name of the fallback, which other hosts do not have.
 const FALLBACK: &str = "fallback";
 
-/// A rule that may be broken in some places.
+/// A permission to break a rule in some places.
 #[derive(Clone, Debug)]
 pub(super) struct Allowance {
     pub(super) rule: String,
     /// The name of a route, or a path.
     pub(super) target: String,
-    /// True for a path: everything at and below it.
+    /// True for a path, which covers everything at and below it.
     is_path: bool,
     pub(super) reason: String,
     pub(super) location: &'static Location<'static>,
 }
 
-/// A rule that does not count.
+/// A rule that is disabled.
 #[derive(Clone, Debug)]
 pub(super) struct LeftOut {
     pub(super) rule: String,
@@ -39,7 +38,7 @@ pub(super) struct LeftOut {
     pub(super) location: &'static Location<'static>,
 }
 
-/// The list of the routes that are open.
+/// The list of the public routes.
 #[derive(Clone, Debug)]
 pub(super) struct PublicRoutes {
     routes: Vec<String>,
@@ -62,7 +61,7 @@ impl Allowance {
         below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    /// Returns its text in a policy.
+    /// Returns the call that adds it to a policy, as text.
     pub(super) fn call(&self) -> String {
         let method = if self.is_path { "allow_below" } else { "allow" };
         format!("{method}({:?}, {:?})", self.rule, self.target)
@@ -82,8 +81,8 @@ impl PublicRoutes {
         Self { routes, location: Location::caller() }
     }
 
-    /// Returns the findings about routes that are open and not listed, and about
-    /// lines of the list that are wrong.
+    /// Returns the findings about unlisted public routes and wrong lines of the
+    /// list.
     fn find(&self, map: &RouteMap) -> Vec<Finding> {
         let is_listed = |route: &&RouteInfo| self.routes.contains(&route.label());
         let unlisted = all_routes(map).filter(|route| route.is_open() && !is_listed(route));
@@ -113,15 +112,15 @@ impl PublicRoutes {
     }
 }
 
-/// The verdict of a policy.
+/// The result of a policy.
 pub(super) struct Verdict {
     pub(super) findings: Vec<Finding>,
-    /// The findings that are allowed, each with the index of its allowance.
+    /// The allowed findings, each with the index of its allowance.
     pub(super) allowed: Vec<(Finding, usize)>,
 }
 
 impl Policy {
-    /// Judges all routes.
+    /// Checks all routes.
     pub(super) fn validate(&self, map: &RouteMap) -> Verdict {
         let mut verdict = Verdict { findings: Vec::new(), allowed: Vec::new() };
         let found = self.rules_in_force().flat_map(|rule| rule.find(map));
@@ -138,7 +137,7 @@ impl Policy {
         verdict.findings.extend(self.wrong_rules());
         drop_repeated(&mut verdict);
         let labels: Vec<String> = all_routes(map).map(RouteInfo::label).collect();
-        // The router first, then route by route, and the policy itself last.
+        // The router is first, then route by route, then the policy itself.
         let place = |finding: &Finding| match &*finding.subject {
             ROUTER => 0,
             POLICY => labels.len() + 2,
@@ -151,12 +150,12 @@ impl Policy {
         verdict
     }
 
-    /// Returns the findings about allowances that are not needed.
+    /// Returns the findings about unnecessary allowances.
     fn needless(&self, map: &RouteMap, allowed: &[(Finding, usize)]) -> Vec<Finding> {
         let allowances = self.allowances.iter().enumerate();
         let needless = allowances.filter_map(|(index, it)| {
             let is_used = || {
-                // Of two that cover the same finding both are needed.
+                // If two allowances cover the same finding, both are necessary.
                 allowed.iter().any(|(finding, used)| {
                     *used == index || (finding.rule == it.rule && it.covers(&finding.subject))
                 })
@@ -182,8 +181,8 @@ impl Policy {
         needless.collect()
     }
 
-    /// Returns the findings about rules that are there twice, have a reserved id or
-    /// are left out without need.
+    /// Returns the findings about rules that are duplicates, have a reserved
+    /// id, or are disabled unnecessarily.
     fn wrong_rules(&self) -> Vec<Finding> {
         let left_out = self.left_out.iter().filter_map(|it| {
             let is_known = self.rules.iter().any(|rule| rule.info.id == it.rule);
@@ -208,7 +207,7 @@ impl Policy {
         left_out.chain(rules).collect()
     }
 
-    /// Returns the end of a sentence about a rule that does not count.
+    /// Returns the end of a sentence about a rule that does not apply.
     fn unknown(&self, rule: &str) -> Option<String> {
         if self.left_out.iter().any(|it| it.rule == rule) {
             return Some(format!("is not needed: `without({rule:?})` leaves that rule out"));
@@ -218,7 +217,7 @@ impl Policy {
             .then(|| format!("names a rule that the policy does not have{}", self.similar(rule)))
     }
 
-    /// Returns a hint at the rule that is meant.
+    /// Returns a hint at the intended rule.
     fn similar(&self, wanted: &str) -> String {
         let same = |id: &str| {
             let (id, wanted) = (id.replace('-', ""), wanted.replace(['-', '_', ' '], ""));
@@ -236,18 +235,17 @@ fn exception(message: String, location: &'static Location<'static>) -> Finding {
     Finding { rule: ALLOWANCES.to_owned(), ..Finding::on_policy(message, location) }
 }
 
-/// Returns true for a rule about the work of stages, which another host does.
+/// Returns true for a rule about built-in stages, which another host replaces.
 fn is_about_stages(rule: &str) -> bool {
     matches!(rule, "rate-limited" | "cors-open-with-user" | "wildcard-exposed")
 }
 
-/// The rules that say of a route without a declared user the same as
-/// `access-declared`.
+/// The rules that repeat `access-declared` for a route without a declared user.
 const REPEATED: [&str; 2] = ["mutating-needs-user", "middleware-opaque-guard"];
 
-/// Removes what says of a route the same as another finding: one that changes
-/// data and declares nothing breaks two rules. Where the first of them is allowed,
-/// there is a reason for the second one too.
+/// Removes findings that repeat another finding: a route that changes data and
+/// declares nothing breaks two rules. If `access-declared` is allowed, its
+/// reason covers the others too.
 fn drop_repeated(verdict: &mut Verdict) {
     let allowed = verdict.allowed.iter().map(|(finding, _)| finding);
     let undeclared = verdict.findings.iter().chain(allowed);
@@ -258,7 +256,7 @@ fn drop_repeated(verdict: &mut Verdict) {
     });
 }
 
-/// Returns a hint at the route that is meant, such as the one with the prefix.
+/// Returns a hint at the intended route, such as the same path with a prefix.
 fn nearest(map: &RouteMap, target: &str) -> String {
     let (method, path) = target.split_once(' ').unwrap_or(("", target));
     let labels: Vec<String> = all_routes(map).map(RouteInfo::label).collect();

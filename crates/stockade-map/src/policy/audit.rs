@@ -1,4 +1,4 @@
-//! [`Audit`]: the table of all routes, for people.
+//! [`Audit`]: the table of all routes, for readers.
 
 use std::fmt;
 
@@ -10,21 +10,21 @@ use super::finding::Finding;
 use super::rule::{RuleInfo, all_routes};
 use crate::{Need, Place, QuotaInfo, RouteInfo, RouteKind, RouteMap, text};
 
-/// The table of all routes by a [`Policy`]: who may call them, their limits, their
-/// findings, the exceptions.
+/// The table of all routes under a [`Policy`]: their access, limits, findings
+/// and exceptions.
 ///
-/// Its text is for people; serde writes it as JSON.
+/// Its text is for readers; serde serializes it as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Audit {
-    /// The routes: those that are open to requests without a user first, each
-    /// group in the order of the tree.
+    /// The routes. Public routes come first; each group keeps the order of the
+    /// tree.
     pub routes: Vec<AuditedRoute>,
-    /// Everything that breaks a rule and is not allowed.
+    /// The violations that are not allowed.
     pub findings: Vec<Finding>,
-    /// The exceptions: everything that breaks a rule and is allowed.
+    /// The violations that are allowed.
     pub allowed: Vec<Exception>,
-    /// The rules that are left out.
+    /// The disabled rules.
     pub left_out: Vec<Exception>,
     /// The rules.
     pub rules: Vec<RuleInfo>,
@@ -36,33 +36,33 @@ pub struct Audit {
 pub struct AuditedRoute {
     /// Its name in policies: `GET /users/:id`, `WS /chat`, `fallback`.
     pub route: String,
-    /// The need of a user.
+    /// The user requirement.
     pub user: Need,
-    /// The reason why it is open, if it gives one.
+    /// The reason why the route is public, if it declares one.
     pub public: Option<String>,
-    /// The reason why its connections may outlive the login of their user, if it gives
-    /// one.
+    /// The reason why connections may outlive the login of their user, if the
+    /// route declares one.
     pub outlives_user: Option<String>,
-    /// The short names of the methods that find the user.
+    /// The short names of the authentication methods.
     pub schemes: Vec<String>,
-    /// The roles, one of each list.
+    /// The required roles: one of each inner list.
     pub roles: Vec<Vec<String>>,
-    /// The names of the permissions; none for one without a name.
+    /// The names of the permissions; `None` for an unnamed permission.
     pub permissions: Vec<Option<String>>,
-    /// The rate limits that count its requests.
+    /// The rate limits that apply to its requests.
     pub rate: Vec<QuotaInfo>,
     /// The largest body, or message of a WebSocket, in bytes.
     pub max_body: u64,
-    /// The origins whose pages read its answers, or open it as a WebSocket: `*`
-    /// for all. Empty where none but its own does.
+    /// The other origins that may read its responses, or open it as a
+    /// WebSocket: `*` for all. Empty for its own origin only.
     pub origins: Vec<String>,
-    /// The ids of the rules that it breaks.
+    /// The ids of the broken rules.
     pub findings: Vec<String>,
-    /// The ids of the rules that it is allowed to break.
+    /// The ids of the rules that the route may break.
     pub allowed: Vec<String>,
-    /// The place where it was declared.
+    /// The place of the declaration.
     pub location: Place,
-    /// Its rate limits for people.
+    /// The rate limits as text.
     #[serde(skip)]
     limits: String,
 }
@@ -73,7 +73,7 @@ pub struct AuditedRoute {
 pub struct Exception {
     /// The id of the rule.
     pub rule: String,
-    /// The route, or `router`; none for a rule that is left out.
+    /// The route, or `router`; `None` for a disabled rule.
     pub subject: Option<String>,
     /// The reason.
     pub reason: String,
@@ -81,7 +81,7 @@ pub struct Exception {
     pub location: Place,
 }
 
-/// Makes the table.
+/// Creates the table.
 pub(super) fn audit(policy: &Policy, map: &RouteMap) -> Audit {
     let verdict = policy.validate(map);
     let allowed = verdict.allowed.iter().map(|(finding, index)| {
@@ -122,7 +122,7 @@ pub(super) fn audit(policy: &Policy, map: &RouteMap) -> Audit {
         }
     });
     let mut routes: Vec<AuditedRoute> = routes.collect();
-    // The order within each group stays.
+    // A stable sort keeps the order within each group.
     let is_private = |route: &AuditedRoute| route.user == Need::Required;
     sort_by(&mut routes, |one, other| is_private(one).cmp(&is_private(other)));
     Audit {
@@ -146,7 +146,7 @@ fn origins(map: &RouteMap, route: &RouteInfo) -> Vec<String> {
 }
 
 impl AuditedRoute {
-    /// Returns the columns: route, who, roles, limits, origins, findings.
+    /// Returns the columns: route, access, roles, limits, origins, findings.
     fn columns(&self) -> [String; 6] {
         let schemes = self.schemes.join(" or ");
         let who = match (self.user, &self.public) {
@@ -188,13 +188,13 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// Returns a text on one line: what comes from outside may hold others.
+/// Returns a text on one line, because external text may contain line breaks.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// Shows a line for each route, then the reasons of those that are open, the
-/// findings and the exceptions.
+/// Shows a line for each route, then the reasons of public routes, the findings
+/// and the exceptions.
 impl fmt::Display for Audit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let titles = ["ROUTE", "WHO", "ROLES", "LIMITS", "ORIGINS", "FINDINGS"];

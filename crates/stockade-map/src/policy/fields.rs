@@ -1,4 +1,4 @@
-//! The fields of a schema, wherever in it they stand.
+//! The fields of a schema, at every depth.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +14,15 @@ pub(super) struct Field<'s> {
     pub(super) schema: &'s Value,
 }
 
-/// The largest number of references behind each other that are followed. A type
-/// that leads to itself is left where it comes again.
+/// The longest chain of references to follow. A recursive type is not entered
+/// again.
 const DEEPEST: usize = 8;
 
-/// The schema of a field that is required and nothing else.
+/// The schema of a field that is only listed as required.
 const ANY: &Value = &Value::Bool(true);
 
-/// Returns the fields of a schema, and those of its parts. `place` is the name of
-/// the whole.
+/// Returns the fields of a schema and of its parts. `place` is the name of the
+/// whole.
 pub(super) fn fields_of<'s>(
     schemas: &'s BTreeMap<String, Value>,
     root: &'s Value,
@@ -91,8 +91,8 @@ fn list<'s>(object: &'s Map<String, Value>, keyword: &str) -> impl Iterator<Item
     object.get(keyword).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// Returns true if one of the types of a value is among `types`, or if nothing is
-/// said of its type.
+/// Returns true if a value may have one of the `types`. A schema without a type
+/// may have any type.
 pub(super) fn may_be(
     schemas: &BTreeMap<String, Value>,
     root: &Value,

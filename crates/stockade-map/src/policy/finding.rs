@@ -1,4 +1,4 @@
-//! [`Finding`]: a place where a rule is broken.
+//! [`Finding`]: a violation of a rule.
 
 use std::fmt;
 use std::panic::Location;
@@ -14,40 +14,39 @@ pub(super) const ROUTER: &str = "router";
 /// The subject of findings about the policy itself.
 pub(super) const POLICY: &str = "policy";
 
-/// A place where a rule of a [`Policy`](super::Policy) is broken.
+/// A violation of a rule of a [`Policy`](super::Policy).
 ///
-/// Its text is a line: the subject, the rule, the reason, the way to mend it,
-/// file and line.
+/// Its text is one line: the subject, the rule, the reason, the fix, file and
+/// line.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
     /// The id of the rule, such as `access-declared`.
     pub rule: String,
-    /// The route, such as `GET /users/:id`, or `fallback`; `router` for its
-    /// settings, `policy` for the policy itself.
+    /// The route, such as `GET /users/:id`, or `fallback`; `router` for the
+    /// router's settings, `policy` for the policy itself.
     pub subject: String,
     /// The reason: lower case, no full stop.
     pub message: String,
-    /// The way to mend it; none where the reason says it.
+    /// The fix; `None` if the reason implies it.
     pub mend: Option<String>,
-    /// The place where the route was declared, or where the policy says what is
-    /// wrong.
+    /// The place that declares the route, or the wrong part of the policy.
     pub location: Option<Place>,
 }
 
 impl Finding {
-    /// Makes a finding about a route: its reason, lower case, without a full
-    /// stop. The policy fills in the rule.
+    /// Creates a finding about a route. The message is the reason in lower
+    /// case, without a full stop. The policy sets the rule.
     pub fn on(route: &RouteInfo, message: impl Into<String>) -> Self {
         Self::about(route.label(), message, Some(route.location.clone()))
     }
 
-    /// Makes a finding about the settings of the router.
+    /// Creates a finding about the settings of the router.
     pub fn on_router(message: impl Into<String>) -> Self {
         Self::about(ROUTER.to_owned(), message, None)
     }
 
-    /// Makes a finding about the policy itself.
+    /// Creates a finding about the policy itself.
     pub(super) fn on_policy(
         message: impl Into<String>,
         location: &'static Location<'static>,
@@ -67,13 +66,14 @@ impl Finding {
         self
     }
 
-    /// Returns rule, reason and the way to mend it.
+    /// Returns the rule, the reason and the fix.
     fn text(&self) -> String {
         let mend = self.mend.as_ref().map(|mend| format!(": {mend}"));
         format!("[{}] {}{}", self.rule, self.message, mend.unwrap_or_default())
     }
 
-    /// Makes a mistake of the build. `places` are those that the program has.
+    /// Converts the finding to a configuration error. `places` are the known
+    /// source locations.
     pub(super) fn to_issue(&self, places: &[&'static Location<'static>]) -> ConfigIssue {
         let is_here = |place: &&&'static Location<'static>| {
             self.location.as_ref().is_some_and(|location| *location == Place::from(**place))

@@ -1,8 +1,8 @@
 //! [`Policy`]: rules over all routes of a router.
 //!
-//! A policy reads the [map](crate::RouteMap) of the routes when the router is built,
-//! or in a test, and tells everything that it finds at once. A request costs
-//! nothing for it.
+//! A policy reads the [map](crate::RouteMap) of the routes when the router is
+//! built, or in a test, and reports all findings at once. It does not run
+//! during requests.
 //!
 //! ```
 //! use stockade::policy::Policy;
@@ -39,16 +39,16 @@ use rule::Rule;
 
 use crate::{RouteInfo, RouteMap};
 
-/// Rules over all routes of a router, and the exceptions from them.
+/// Rules over all routes of a router, and their exceptions.
 ///
-/// `Router::policy` keeps a router from being built
-/// where a rule is broken; [`check`](Self::check) is for tests, and
-/// [`audit`](Self::audit) for people.
+/// `Router::policy` makes the build fail if a rule is broken.
+/// [`check`](Self::check) is for tests, and [`audit`](Self::audit) is for
+/// readers.
 ///
-/// A rule speaks of routes, of the fallback, which is named `fallback`, and of
-/// the settings of the router, named `router`. A route is named by method and
-/// path as they were declared, with prefixes: `GET /users/:id`, `WS /chat`,
-/// `ANY /assets/**`.
+/// A rule applies to routes, to the fallback, named `fallback`, and to the
+/// settings of the router, named `router`. The name of a route is its method
+/// and declared path with prefixes: `GET /users/:id`, `WS /chat`, `ANY
+/// /assets/**`.
 ///
 /// ```
 /// use stockade::middleware::with_role;
@@ -85,7 +85,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Makes a policy without rules.
+    /// Creates a policy without rules.
     #[track_caller]
     #[expect(clippy::new_without_default, reason = "it keeps the place of the call")]
     pub fn new() -> Self {
@@ -98,8 +98,9 @@ impl Policy {
         }
     }
 
-    /// Makes the policy for an API that others call: each route asks for a user
-    /// or says why it is open, and nothing is open wide by accident.
+    /// Creates the policy for an API with external clients: each route requires
+    /// a user or a reason why it is public, and nothing is wide open by
+    /// accident.
     ///
     /// The guide [`guarding`] lists its rules. A later version may add rules to
     /// it.
@@ -110,9 +111,9 @@ impl Policy {
         Self { rules: rules::RECOMMENDED.iter().map(Rule::from).collect(), ..Self::new() }
     }
 
-    /// Makes [`recommended`](Self::recommended) with the rules about data and
-    /// documents: each text, list and number of a request is bounded, each reply
-    /// and each error is known.
+    /// Creates [`recommended`](Self::recommended) with the rules about data and
+    /// documents: each text, list and number of a request is bounded, and each
+    /// response and each error is known.
     #[track_caller]
     pub fn strict() -> Self {
         let mut policy = Self::recommended();
@@ -120,9 +121,9 @@ impl Policy {
         policy
     }
 
-    /// Adds a rule that each route keeps or breaks, the fallback too. `text` says
-    /// what holds where it is kept, in lower case, without a full stop; it is the
-    /// reason of its findings.
+    /// Adds a rule that each route, including the fallback, keeps or breaks.
+    /// `text` states the rule in lower case, without a full stop. It is also
+    /// the reason of the rule's findings.
     #[track_caller]
     pub fn rule(
         self,
@@ -133,7 +134,8 @@ impl Policy {
         self.with_rule(Rule::of_routes(id.into(), text.into(), keeps))
     }
 
-    /// Adds a rule that sees the whole map and words its findings itself.
+    /// Adds a rule that reads the whole map and writes the text of its
+    /// findings.
     ///
     /// ```
     /// use stockade::policy::{Finding, Policy};
@@ -167,12 +169,12 @@ impl Policy {
         self
     }
 
-    /// Allows a rule to be broken in one place: a route as the list of routes names
-    /// it (`POST /report`), `fallback`, or `router`. The reason is for those who
-    /// read the policy, and for its [audit](Self::audit).
+    /// Allows a rule to be broken in one place: a route by its name in the list
+    /// of routes (`POST /report`), `fallback`, or `router`. The reason is for
+    /// readers of the policy and of its [audit](Self::audit).
     ///
-    /// An allowance that is not needed is a finding, and so is one of an unknown
-    /// rule or of a route that is not there: the list can only shrink.
+    /// An unnecessary allowance is a finding, and so is an allowance of an
+    /// unknown rule or route. So the list can only shrink.
     #[track_caller]
     pub fn allow(
         mut self,
@@ -186,7 +188,8 @@ impl Policy {
     }
 
     /// Allows a rule to be broken by every route at and below a path such as
-    /// `/internal`, with prefixes. It is needed as long as one of them breaks it.
+    /// `/internal`, with prefixes. It is necessary as long as one of the routes
+    /// breaks the rule.
     #[track_caller]
     pub fn allow_below(
         mut self,
@@ -199,24 +202,23 @@ impl Policy {
         self
     }
 
-    /// Lists the routes that are open to requests without a user. Exactly these
-    /// may be: an open route that is not listed is a finding, and so is a listed
-    /// one that is not there, or that asks for a user. A second list replaces the
-    /// first.
+    /// Lists the public routes exactly. An unlisted public route is a finding,
+    /// and so is a listed route that does not exist or requires a user. A
+    /// second list replaces the first.
     #[track_caller]
     pub fn public_routes<R: Into<String>>(mut self, routes: impl IntoIterator<Item = R>) -> Self {
         self.public_routes = Some(PublicRoutes::new(routes.into_iter().map(Into::into).collect()));
         self
     }
 
-    /// Leaves a rule out, with the reason for it.
+    /// Disables a rule, with a reason.
     #[track_caller]
     pub fn without(mut self, rule: impl Into<String>, reason: impl Into<String>) -> Self {
         self.left_out.push(LeftOut::new(rule.into(), reason.into()));
         self
     }
 
-    /// Returns the rules, without those that are left out.
+    /// Returns the rules, without the disabled rules.
     pub fn rules(&self) -> impl Iterator<Item = &RuleInfo> {
         self.rules_in_force().map(|rule| &rule.info)
     }
@@ -225,10 +227,10 @@ impl Policy {
         self.rules.iter().filter(|rule| !self.left_out.iter().any(|it| it.rule == rule.info.id))
     }
 
-    /// Returns everything that breaks a rule, but for what is allowed: first about
-    /// the router, then route by route, and last about the policy itself.
+    /// Returns the violations that are not allowed: first of the router, then
+    /// route by route, and last of the policy itself.
     ///
-    /// A test that prints it reads well:
+    /// For example, in a test:
     ///
     /// ```
     /// use stockade::policy::Policy;
@@ -244,15 +246,15 @@ impl Policy {
         self.validate(map).findings
     }
 
-    /// Returns the table of all routes: who may call them, their limits, their
-    /// findings; those that are open to everybody come first.
+    /// Returns the table of all routes: their access, limits and findings.
+    /// Public routes come first.
     #[must_use]
     pub fn audit(&self, map: &RouteMap) -> Audit {
         audit::audit(self, map)
     }
 
-    /// Fails with everything that breaks a rule, as mistakes of a build. `places`
-    /// are those of the routes.
+    /// Checks the rules. Fails with the violations as configuration errors.
+    /// `places` are the source locations of the routes.
     #[doc(hidden)]
     pub fn enforce(
         &self,
@@ -264,7 +266,7 @@ impl Policy {
         ConfigError::check(findings.iter().map(|finding| finding.to_issue(&places)).collect())
     }
 
-    /// Returns the places of the calls that made it.
+    /// Returns the source locations of the calls that built the policy.
     fn places(&self) -> impl Iterator<Item = &'static Location<'static>> {
         let allowances = self.allowances.iter().map(|allowance| allowance.location);
         let left_out = self.left_out.iter().map(|it| it.location);

@@ -23,14 +23,14 @@ pub(super) struct Rule {
 pub struct RuleInfo {
     /// Its id, such as `access-declared`.
     pub id: String,
-    /// Its text: what holds where it is kept.
+    /// Its text: the condition that it requires.
     pub text: String,
-    /// The entry of the OWASP API Security Top 10 of 2023 that it belongs to,
-    /// such as `API2`; none for rules of the application.
+    /// Its entry of the OWASP API Security Top 10 of 2023, such as `API2`;
+    /// `None` for rules of the application.
     pub owasp: Option<String>,
 }
 
-/// A rule that the framework has.
+/// A built-in rule.
 pub(super) struct BuiltIn {
     pub(super) id: &'static str,
     pub(super) text: &'static str,
@@ -47,7 +47,7 @@ impl Rule {
         Self { info: RuleInfo { id, text, owasp: None }, find: Arc::new(find) }
     }
 
-    /// Makes a rule that each route keeps or breaks.
+    /// Creates a rule that each route keeps or breaks.
     pub(super) fn of_routes(
         id: String,
         text: String,
@@ -60,7 +60,7 @@ impl Rule {
         })
     }
 
-    /// Returns its findings, all of them with its id.
+    /// Returns its findings, with its id set.
     pub(super) fn find(&self, map: &RouteMap) -> Vec<Finding> {
         let mut findings = (self.find)(map);
         findings.iter_mut().for_each(|finding| finding.rule.clone_from(&self.info.id));

@@ -1,4 +1,4 @@
-//! Fields whose names say that they hold a secret.
+//! Fields with names that suggest a secret.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::fields::{fields_of, may_be};
 
-/// The ends of names of secrets, without signs between words and in lower case.
+/// The suffixes of secret names, in lower case and without word separators.
 const ENDS: [&str; 24] = [
     "accesskey",
     "apikey",
@@ -34,14 +34,14 @@ const ENDS: [&str; 24] = [
     "tokenhash",
 ];
 
-/// Whole names of secrets, which are the ends of other words too.
+/// Whole names of secrets. Other words also end with them.
 const WHOLE: [&str; 7] = ["cvc", "cvv", "jwt", "otp", "pwd", "salt", "totp"];
 
-/// The ends of names of tokens that say where a page of a list begins.
+/// The suffixes of names of pagination tokens.
 const PLACES_IN_LISTS: [&str; 5] =
     ["continuationtoken", "cursortoken", "nexttoken", "pagetoken", "synctoken"];
 
-/// Returns true if the name of a field says that it holds a secret, such as
+/// Returns true if the name of a field suggests a secret, such as
 /// `password_hash`, `apiKey` or `access-token`.
 fn is_secret(name: &str) -> bool {
     let letters = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase);
@@ -51,8 +51,8 @@ fn is_secret(name: &str) -> bool {
     WHOLE.contains(&name) || (ends_with(&ENDS) && !ends_with(&PLACES_IN_LISTS))
 }
 
-/// Returns the places of the fields of a schema, and of its parts, that hold a
-/// secret by their names. Numbers, dates and `true` are none: `has_password`,
+/// Returns the places of the fields of a schema and of its parts with names
+/// that suggest a secret. Ignores numbers, dates and booleans: `has_password`,
 /// `max_tokens`.
 pub(crate) fn secret_fields(
     schemas: &BTreeMap<String, Value>,

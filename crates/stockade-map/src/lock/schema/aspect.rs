@@ -1,4 +1,4 @@
-//! [`Aspect`]: a side of schemas, with the rules for its changes.
+//! [`Aspect`]: an aspect of schemas, with the rules for its changes.
 
 use serde_json::Value;
 
@@ -14,20 +14,20 @@ use crate::lock::rules::{
     OUT_VALUES_LISTED, OUT_VARIANT_ADDED, OUT_VARIANT_REMOVED, SCHEMA_UNKNOWN,
 };
 
-/// The effect of a change on the values that fit a schema.
+/// The effect of a change on the set of valid values.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Effect {
-    /// Fewer values fit.
+    /// Fewer values are valid.
     Narrower,
-    /// More values fit.
+    /// More values are valid.
     Wider,
-    /// Other values fit.
+    /// Other values are valid.
     Other,
 }
 
 impl Effect {
-    /// Returns the effect of a keyword that only takes values away; `None` where
-    /// nothing differs.
+    /// Returns the effect of a keyword that can only restrict values, or `None`
+    /// if it is unchanged.
     pub(super) fn of_limits(old: Option<&Value>, new: Option<&Value>) -> Option<Self> {
         match (old, new) {
             (None, Some(_)) => Some(Self::Narrower),
@@ -37,7 +37,7 @@ impl Effect {
     }
 }
 
-/// A side of schemas: its rules for requests, and for replies.
+/// An aspect of schemas: its rules for requests and for responses.
 #[derive(Clone, Copy)]
 pub(super) struct Aspect {
     narrower: [LockRule; 2],
@@ -72,11 +72,11 @@ pub(super) const TYPE: Aspect =
     Aspect::new([IN_TYPE_NARROWED, OUT_TYPE_NARROWED], [IN_TYPE_WIDENED, OUT_TYPE_WIDENED])
         .or([IN_TYPE_CHANGED, OUT_TYPE_CHANGED]);
 
-/// A value of a list.
+/// A value of an `enum`.
 pub(super) const LISTED: Aspect =
     Aspect::new([IN_VALUE_REMOVED, OUT_VALUE_REMOVED], [IN_VALUE_ADDED, OUT_VALUE_ADDED]);
 
-/// The list as a whole.
+/// An `enum` as a whole.
 pub(super) const LIST: Aspect =
     Aspect::new([IN_VALUES_LISTED, OUT_VALUES_LISTED], [IN_VALUES_FREE, OUT_VALUES_FREE]);
 
@@ -88,7 +88,7 @@ pub(super) const PATTERN: Aspect =
     Aspect::new([IN_PATTERN_ADDED, OUT_PATTERN_ADDED], [IN_PATTERN_REMOVED, OUT_PATTERN_REMOVED])
         .or([IN_PATTERN_CHANGED, OUT_PATTERN_CHANGED]);
 
-/// Fields that are not listed.
+/// Unlisted fields.
 pub(super) const OTHERS: Aspect = Aspect::new([IN_CLOSED, OUT_CLOSED], [IN_OPEN, OUT_OPEN]);
 
 pub(super) const VARIANT: Aspect =

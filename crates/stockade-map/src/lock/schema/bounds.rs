@@ -16,7 +16,7 @@ const COUNTS: [(&str, bool); 6] = [
     ("maxProperties", false),
 ];
 
-/// Returns the keywords whose bounds differ, each with its effect.
+/// Returns the keywords with different bounds, each with its effect.
 pub(super) fn compare(
     old: &Map<String, Value>,
     new: &Map<String, Value>,
@@ -42,13 +42,13 @@ pub(super) fn compare(
     found
 }
 
-/// Returns the bound of a count. A lower one of 0 is none.
+/// Returns the bound of a count. A lower bound of 0 counts as unset.
 fn count<'s>(schema: &'s Map<String, Value>, keyword: &str, is_lower: bool) -> Option<Bound<'s>> {
     let bound = Bound::of(schema, keyword, false)?;
     (!is_lower || bound.is_above_zero()).then_some(bound)
 }
 
-/// Returns the bound of a number, the tighter one of two.
+/// Returns the bound of a number, or the tighter of its two bounds.
 fn number<'s>(
     schema: &'s Map<String, Value>,
     (closed, open, is_lower): (&str, &str, bool),
@@ -60,7 +60,7 @@ fn number<'s>(
     }
 }
 
-/// A bound, which is open where the bound itself does not fit.
+/// A bound. It is open if it excludes the bound itself.
 #[derive(Clone, Copy)]
 struct Bound<'s> {
     number: &'s Number,
@@ -76,7 +76,7 @@ impl<'s> Bound<'s> {
         compare_numbers(self.number, &Number::from(0)).is_gt()
     }
 
-    /// Compares by tightness: the greater one leaves fewer values.
+    /// Compares by tightness: the greater bound allows fewer values.
     fn tightness(self, other: Bound<'_>, is_lower: bool) -> Ordering {
         let by_number = compare_numbers(self.number, other.number);
         let by_number = if is_lower { by_number } else { by_number.reverse() };
@@ -101,7 +101,7 @@ fn effect(old: Option<Bound<'_>>, new: Option<Bound<'_>>, is_lower: bool) -> Opt
     }
 }
 
-/// Compares numbers, whole ones exactly.
+/// Compares numbers. The comparison of integers is exact.
 fn compare_numbers(a: &Number, b: &Number) -> Ordering {
     match (a.as_i128(), b.as_i128()) {
         (Some(a), Some(b)) => a.cmp(&b),

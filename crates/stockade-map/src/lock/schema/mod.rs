@@ -1,5 +1,5 @@
-//! The comparison of schemas. A request and a reply are judged the other way
-//! round: to take fewer values breaks clients, and so does to send more.
+//! The comparison of schemas. The direction matters: a request that allows
+//! fewer values breaks clients, and so does a response that allows more values.
 //!
 //! Source: JSON Schema 2020-12.
 
@@ -26,7 +26,7 @@ pub(super) enum Direction {
     Reply,
 }
 
-/// A schema before and now, with its place.
+/// The old and the new schema, with their place.
 #[derive(Clone, Copy)]
 struct Pair<'s> {
     at: &'s str,
@@ -35,7 +35,7 @@ struct Pair<'s> {
     direction: Direction,
 }
 
-/// Words for people.
+/// Keywords for readers.
 const NOTES: [&str; 10] = [
     "title",
     "description",
@@ -49,7 +49,7 @@ const NOTES: [&str; 10] = [
     "$id",
 ];
 
-/// Keywords that are compared by their meaning.
+/// Keywords that are compared by meaning.
 const KNOWN: [&str; 27] = [
     "$ref",
     "type",
@@ -81,7 +81,7 @@ const KNOWN: [&str; 27] = [
 ];
 
 impl Comparison<'_> {
-    /// Compares two schemas, and notes what differs.
+    /// Compares two schemas, and records the differences.
     pub(super) fn schema(&mut self, at: &str, old: &Value, new: &Value, direction: Direction) {
         if let (Some(before), Some(after)) = (schema_name(old), schema_name(new)) {
             self.named(at, (before, after), direction);
@@ -99,7 +99,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares two schemas that have a name, once.
+    /// Compares two named schemas, once.
     fn named(&mut self, at: &str, (old, new): (&str, &str), direction: Direction) {
         if old != new {
             self.note(SCHEMA_RENAMED, at, old, new);
@@ -148,7 +148,7 @@ impl Comparison<'_> {
         self.conditions(pair);
     }
 
-    /// Compares words for people.
+    /// Compares the keywords for readers.
     fn notes(&mut self, pair: Pair<'_>) {
         let is_reply = pair.direction == Direction::Reply;
         let of_reply = is_reply.then_some("default");
@@ -160,7 +160,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares keywords of which nothing is known here.
+    /// Compares unknown keywords.
     fn unknown(&mut self, pair: Pair<'_>) {
         let gone = pair.old.keys().filter(|keyword| !pair.new.contains_key(*keyword));
         for keyword in pair.new.keys().chain(gone) {
@@ -184,7 +184,7 @@ impl Comparison<'_> {
         }
         let (before, after) = (format(pair.old), format(pair.new));
         let Some(effect) = Effect::of_limits(before.as_ref(), after.as_ref()) else { return };
-        // The format of a number names its bounds, which are compared as such.
+        // The format of a number is a bound, and is compared as a bound.
         if types::takes_text(pair.old) || types::takes_text(pair.new) {
             self.aspect(pair, PATTERN, effect, "format");
         } else {
@@ -196,14 +196,15 @@ impl Comparison<'_> {
         let says = |schema: &Map<String, Value>| {
             schema.contains_key("items") || schema.contains_key("prefixItems")
         };
-        // Also because elements without a schema lead on to elements without one.
+        // This also ends the recursion, because an element without a schema
+        // leads to another.
         if !says(pair.old) && !says(pair.new) {
             return;
         }
         let any = Value::Bool(true);
         let places = |schema: &Map<String, Value>| -> Vec<Value> {
             let places = schema.get("prefixItems").and_then(Value::as_array);
-            // Without the keyword no place has a schema of its own.
+            // Without the keyword, no position has its own schema.
             places.cloned().unwrap_or_default()
         };
         let rest = |schema: &Map<String, Value>| schema.get("items").cloned();
@@ -219,11 +220,10 @@ impl Comparison<'_> {
         self.schema(&format!("{}/items", pair.at), old_rest, new_rest, pair.direction);
     }
 
-    /// Compares the schemas that a value fits all of: equal ones are pairs, those
-    /// that are left are pairs in order.
+    /// Compares `allOf`: equal schemas are pairs, and the remaining schemas are
+    /// paired in order.
     fn conditions(&mut self, pair: Pair<'_>) {
         let list = |schema: &Map<String, Value>| -> Vec<Value> {
-            // Without the keyword there are none.
             schema.get("allOf").and_then(Value::as_array).cloned().unwrap_or_default()
         };
         let (old, new) = (list(pair.old), list(pair.new));
@@ -242,7 +242,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Notes that a keyword has an effect on the values that fit.
+    /// Records the effect of a keyword on the set of valid values.
     fn aspect(&mut self, pair: Pair<'_>, aspect: aspect::Aspect, effect: Effect, keyword: &str) {
         let rule = aspect.rule(effect, pair.direction);
         let at = format!("{}/{keyword}", pair.at);

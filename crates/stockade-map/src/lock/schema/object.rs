@@ -1,4 +1,4 @@
-//! Fields of objects, and lists of values.
+//! Comparison of object fields and lists of values.
 
 use std::collections::BTreeSet;
 
@@ -48,7 +48,7 @@ impl Comparison<'_> {
             let words = |required: bool| if required { "required" } else { "optional" };
             self.note(rule, at.clone(), words(was_required), words(is_required));
         }
-        // Where it was required, nobody left it to its default.
+        // A client could not use the default of a required field.
         if is_request && !was_required && !is_required {
             let (before, after) = (before.get("default"), after.get("default"));
             if before != after {
@@ -58,7 +58,7 @@ impl Comparison<'_> {
         self.schema(&at, before, after, pair.direction);
     }
 
-    /// Compares the rules for fields that are not listed.
+    /// Compares the rules for unlisted fields.
     fn other_fields(&mut self, pair: Pair<'_>) {
         let keyword = "additionalProperties";
         let (before, after) = (pair.old.get(keyword), pair.new.get(keyword));
@@ -76,7 +76,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Notes that every value fits now.
+    /// Records that every value is valid now.
     pub(super) fn any_value(&mut self, pair: Pair<'_>) {
         let rule = match pair.direction {
             Direction::Request => IN_TYPE_REMOVED,
@@ -120,7 +120,7 @@ struct Fields<'s> {
     required: BTreeSet<&'s str>,
 }
 
-/// The schema of a field that is required and nothing else.
+/// The schema of a field that is only listed as required.
 const ANY: &Value = &Value::Bool(true);
 
 impl<'s> Fields<'s> {
@@ -145,10 +145,10 @@ impl<'s> Fields<'s> {
     }
 }
 
-/// The rule for fields that are not listed.
+/// The rule for unlisted fields.
 enum Others<'s> {
     Refused,
-    /// They fit this schema.
+    /// They match this schema.
     Like(&'s Value),
     Free,
 }
@@ -163,7 +163,7 @@ impl<'s> Others<'s> {
         }
     }
 
-    /// Returns a number that is larger where more fits.
+    /// Returns a number that is larger for rules that allow more.
     fn rank(&self) -> u8 {
         match self {
             Self::Refused => 0,

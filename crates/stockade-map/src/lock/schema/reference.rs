@@ -1,4 +1,4 @@
-//! References to schemas that have a name.
+//! References to named schemas.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use crate::schemas::schema_name;
 /// A schema without references at its top.
 pub(in crate::lock) enum Resolved {
     Known(Map<String, Value>),
-    /// It leads nowhere, or to itself.
+    /// The reference is invalid or refers to itself.
     Unknown,
 }
 
-/// The largest number of references behind each other.
+/// The longest chain of references.
 const LONGEST: usize = 32;
 
-/// Follows the references of a schema. Keywords beside a reference count in the
-/// place of those that it leads to.
+/// Follows the references of a schema. Keywords next to a reference replace the
+/// keywords of its target.
 pub(in crate::lock) fn resolve(schemas: &BTreeMap<String, Value>, schema: &Value) -> Resolved {
     let mut own = without_reference(schema);
     let mut next = schema;
@@ -36,7 +36,7 @@ pub(in crate::lock) fn resolve(schemas: &BTreeMap<String, Value>, schema: &Value
     Resolved::Unknown
 }
 
-/// Returns the keywords of a schema beside its reference.
+/// Returns the keywords of a schema except its reference.
 pub(super) fn without_reference(schema: &Value) -> Map<String, Value> {
     match schema {
         Value::Object(object) => {
@@ -44,13 +44,13 @@ pub(super) fn without_reference(schema: &Value) -> Map<String, Value> {
             object.shift_remove("$ref");
             object
         }
-        // No value fits.
+        // No value is valid.
         Value::Bool(false) => Map::from_iter([("enum".to_owned(), json!([]))]),
         _ => Map::new(),
     }
 }
 
-/// Returns true if a schema leads to another one.
+/// Returns true if a schema refers to another schema.
 pub(super) fn has_reference(schema: &Value) -> bool {
     match schema {
         Value::Object(object) => object.contains_key("$ref") || object.values().any(has_reference),

@@ -1,22 +1,22 @@
-//! The types of values that a schema takes.
+//! The types of the values that a schema accepts.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-/// The types of JSON. Whole numbers are one of their own, which every schema that
-/// takes numbers takes too.
+/// The types of JSON. Integers are a separate type, which every schema that
+/// accepts numbers also accepts.
 const ALL: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
 /// A difference of types.
 pub(super) enum Difference {
-    /// No type is in both.
+    /// The schemas have no type in common.
     Other,
-    /// All values did fit.
+    /// The old schema accepts all values.
     FromAny,
-    /// All values fit now.
+    /// The new schema accepts all values.
     ToAny,
-    /// Some types are new, or gone.
+    /// Some types are added or removed.
     Some { added: bool, removed: bool },
 }
 
@@ -33,12 +33,12 @@ pub(super) fn compare(old: &Map<String, Value>, new: &Map<String, Value>) -> Dif
     Difference::Some { added: !after.is_subset(&before), removed: !before.is_subset(&after) }
 }
 
-/// Returns true for a schema that every value fits.
+/// Returns true for a schema that accepts every value.
 fn is_any(schema: &Map<String, Value>) -> bool {
     schema.keys().all(|keyword| super::NOTES.contains(&keyword.as_str()) || keyword == "default")
 }
 
-/// Returns true if texts may fit.
+/// Returns true if a schema may accept text.
 pub(super) fn takes_text(schema: &Map<String, Value>) -> bool {
     types_of(schema).contains("string")
 }

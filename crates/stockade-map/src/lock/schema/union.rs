@@ -1,4 +1,4 @@
-//! Unions: values that fit one of several schemas.
+//! Unions: values that match one of several schemas.
 
 use serde_json::{Map, Value};
 use stockade_errors::__internal::sort_by;
@@ -14,9 +14,9 @@ use crate::schemas::schema_name;
 const UNIONS: [&str; 2] = ["oneOf", "anyOf"];
 
 impl Comparison<'_> {
-    /// Compares unions. Returns true if one of the schemas is a union and nothing
-    /// else, so that there is nothing else to compare; a schema is then a union of
-    /// one.
+    /// Compares unions. Returns true if one of the schemas is a pure union, so
+    /// there is nothing else to compare. The other schema is then treated as a
+    /// union with one variant.
     pub(super) fn unions(&mut self, pair: Pair<'_>) -> bool {
         let (old, new) = (pure(pair.old), pure(pair.new));
         if old.is_some() || new.is_some() {
@@ -63,7 +63,7 @@ fn is_note(keyword: &str) -> bool {
     NOTES.contains(&keyword) || keyword == "default"
 }
 
-/// Returns the variants of a schema that is a union and nothing else.
+/// Returns the variants of a pure union.
 fn pure(schema: &Map<String, Value>) -> Option<Vec<Value>> {
     let mut keywords = schema.keys().filter(|keyword| !is_note(keyword));
     let keyword = keywords.next().filter(|keyword| UNIONS.contains(&keyword.as_str()))?;
@@ -77,8 +77,8 @@ type IsSame<'a> = dyn Fn(&Value, &Value) -> bool + 'a;
 
 type Matched<'v> = (Vec<(&'v Value, &'v Value)>, Vec<&'v Value>, Vec<&'v Value>);
 
-/// Finds the variants that are the same: equal ones, those of one name, those
-/// with the same mark, and last the one that is left on both sides.
+/// Pairs the variants: equal variants, variants with the same name or mark, and
+/// finally the last variant of both sides if the types are equal.
 fn matched<'v>(old: &'v [Value], new: &'v [Value], before: &Lock, after: &Lock) -> Matched<'v> {
     let mut same = Vec::new();
     let mut gone: Vec<&Value> = old.iter().collect();
@@ -117,8 +117,8 @@ fn types(lock: &Lock, variant: &Value) -> Vec<String> {
 /// Types, and fields with their values.
 type Mark = (Vec<String>, Vec<(String, Value)>);
 
-/// Returns the mark by which a variant is told from the others: its types, the
-/// fields with one value alone, and the single field of a variant with one.
+/// Returns the mark that distinguishes a variant: its types, its fields with a
+/// single value, and the name of its only field.
 fn mark(lock: &Lock, variant: &Value) -> Option<Mark> {
     let Resolved::Known(schema) = resolve(&lock.schemas, variant) else { return None };
     let fields = schema.get("properties").and_then(Value::as_object);

@@ -1,4 +1,4 @@
-//! The rules about who may call a route.
+//! The rules about access to routes.
 
 use super::super::finding::Finding;
 use super::super::rule::BuiltIn;
@@ -39,7 +39,8 @@ fn undeclared(route: &RouteInfo) -> Finding {
     Finding::on(route, message).mend(mend)
 }
 
-/// Returns the names and places of the middleware that does not describe itself.
+/// Returns the names and places of the middleware that does not describe
+/// itself.
 fn opaque_names(route: &RouteInfo) -> Vec<String> {
     let opaque = route.middleware.iter().filter(|middleware| middleware.is_opaque);
     let names = opaque.map(|middleware| match &middleware.location {
@@ -100,8 +101,8 @@ fn opaque_permission(route: &RouteInfo) -> Option<Finding> {
     })
 }
 
-/// Finds middleware that may be the guard of a route, where no other is known to
-/// find the user.
+/// Finds middleware that may guard a route, if no known middleware
+/// authenticates the user.
 fn opaque_guard(route: &RouteInfo) -> Option<Finding> {
     let is_answered = !route.access.schemes.is_empty() || route.access.public.is_some();
     let names = opaque_names(route);
@@ -147,7 +148,7 @@ pub(super) const GET_WITHOUT_EFFECTS: BuiltIn = BuiltIn {
     },
 };
 
-/// Words for changes.
+/// Words that suggest a change.
 const CHANGES: [&str; 22] = [
     "add", "approve", "cancel", "clear", "create", "delete", "destroy", "disable", "drop",
     "enable", "insert", "logout", "purge", "remove", "reset", "revoke", "save", "send", "set",
@@ -155,7 +156,7 @@ const CHANGES: [&str; 22] = [
 ];
 
 /// Returns the words of a path or a name in lower case, without the names of
-/// parameters: `/users/:id/deleteAll` is `users`, `delete`, `all`.
+/// parameters: `users`, `delete`, `all` for `/users/:id/deleteAll`.
 fn words(text: &str) -> Vec<String> {
     let segments = text.split('/').filter(|segment| !segment.starts_with([':', '*']));
     let mut words = vec![String::new()];

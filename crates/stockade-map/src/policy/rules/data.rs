@@ -1,5 +1,5 @@
-//! The rules about data: each text, list and number of a request has bounds, and
-//! each list of an answer.
+//! The rules about data: each text, list and number of a request has bounds,
+//! and so does each list of a response.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::documents::handler_answers;
 use super::referred;
 use crate::{BodyDoc, ParamInfo, RouteInfo, RouteMap};
 
-/// The largest number of places that a finding names.
+/// The largest number of places that a finding lists.
 const NAMED: usize = 5;
 
 pub(super) const STRINGS_BOUNDED: BuiltIn = BuiltIn {
@@ -82,7 +82,7 @@ fn found<'m>(
     findings.collect()
 }
 
-/// Returns the places of values that have no bounds.
+/// Returns the places of unbounded values.
 fn places<'m>(map: &'m RouteMap, kind: Kind, parts: Vec<Part<'m>>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (place, root) in parts {
@@ -104,7 +104,7 @@ fn asked(route: &RouteInfo, kind: Kind) -> Vec<Part<'_>> {
     params.chain(query).chain(body).chain(messages).collect()
 }
 
-/// Returns the schemas of the answers of a handler that are no errors.
+/// Returns the schemas of a handler's successful responses.
 fn answered(route: &RouteInfo) -> Vec<Part<'_>> {
     let answers = handler_answers(route).filter(|answer| answer.status.is_success());
     let contents = answers.flat_map(|answer| match &answer.body {
@@ -114,8 +114,9 @@ fn answered(route: &RouteInfo) -> Vec<Part<'_>> {
     contents.map(|content| ("body".to_owned(), &content.schema)).collect()
 }
 
-/// Returns true for a parameter whose expression takes texts of some lengths only:
-/// it repeats nothing without an end. An escaped sign counts as one that repeats.
+/// Returns true if the expression of a parameter limits the length of its text:
+/// it does not contain an unbounded repetition. An escaped repetition operator
+/// counts as a repetition.
 fn is_short(param: &ParamInfo) -> bool {
     let constraint = param.constraint.as_deref();
     constraint.is_some_and(|it| !it.contains(['*', '+']) && !it.contains(",}"))
@@ -138,8 +139,8 @@ impl Kind {
         }
     }
 
-    /// Returns true if the keywords of a schema bound a value, without those that
-    /// it refers to.
+    /// Returns true if the keywords of a schema bound a value, without the
+    /// schemas that it refers to.
     fn is_bounded_by(self, schema: &Map<String, Value>) -> bool {
         let has = |name: &str| schema.contains_key(name);
         if has("enum") || has("const") {
@@ -157,7 +158,8 @@ impl Kind {
     }
 }
 
-/// Returns true for a format whose texts are short: all but addresses of the web.
+/// Returns true for a format with short texts: all formats except web
+/// addresses.
 fn has_bounded_format(schema: &Map<String, Value>) -> bool {
     let format = schema.get("format").and_then(Value::as_str);
     format.is_some_and(|format| {
@@ -177,7 +179,7 @@ fn has_bounded_format(schema: &Map<String, Value>) -> bool {
     })
 }
 
-/// Returns true for an object whose names are data.
+/// Returns true for an object with arbitrary member names.
 fn is_map(schema: &Map<String, Value>) -> bool {
     let additional = schema.get("additionalProperties");
     additional.is_some_and(|it| it.is_object()) && !schema.contains_key("properties")
@@ -201,21 +203,21 @@ struct Walk<'w> {
     map: &'w RouteMap,
     root: &'w Value,
     kind: Kind,
-    /// The references that were followed, each with true if the value was bounded
-    /// there. A type that stands in several places is told once.
+    /// The references that were followed, each with true if the value was
+    /// bounded there. A type that is used in several places is reported once.
     seen: BTreeSet<(String, bool)>,
     found: &'w mut BTreeSet<String>,
 }
 
-/// The keywords that combine schemas of one value.
+/// The keywords that combine several schemas for one value.
 const COMBINED: [&str; 4] = ["$ref", "allOf", "anyOf", "oneOf"];
 
 impl Walk<'_> {
-    /// Notes what has no bounds in a value. `is_bounded` is true if a schema around
-    /// this one bounds the same value.
+    /// Records the unbounded places in a value. `is_bounded` is true if an
+    /// enclosing schema bounds the same value.
     fn visit(&mut self, schema: &Value, place: &str, is_bounded: bool) {
         let Value::Object(object) = schema else {
-            // `true` takes anything.
+            // `true` accepts anything.
             if schema.as_bool() == Some(true) && self.kind == Kind::Text {
                 self.note(format!("{place} (anything)"));
             }
@@ -236,7 +238,7 @@ impl Walk<'_> {
         self.visit_parts(object, place);
     }
 
-    /// Visits the schemas that the same value has to keep.
+    /// Visits the combined schemas of the same value.
     fn visit_combined(&mut self, object: &Map<String, Value>, place: &str, is_bounded: bool) {
         if let Some(reference) = object.get("$ref").and_then(Value::as_str)
             && self.seen.insert((reference.to_owned(), is_bounded))
@@ -246,7 +248,7 @@ impl Walk<'_> {
         }
         for name in &COMBINED[1..] {
             for branch in object.get(*name).and_then(Value::as_array).into_iter().flatten() {
-                // A branch without a type says more about the value around it.
+                // A branch without a type adds to the schema around it.
                 let says_type = branch.get("type").is_some()
                     || COMBINED.iter().any(|name| branch.get(name).is_some());
                 if says_type {
@@ -262,7 +264,7 @@ impl Walk<'_> {
         for (name, schema) in properties.into_iter().flatten() {
             self.visit(schema, &format!("{place}.{name}"), false);
         }
-        // What an object has beside its fields is not read.
+        // Handlers do not read additional members.
         if let Some(schema) = object.get("additionalProperties").filter(|it| it.is_object()) {
             self.visit(schema, &format!("{place}.*"), false);
         }
@@ -275,8 +277,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns true if a schema bounds a value, by itself or by those that it
-    /// combines.
+    /// Returns true if a schema or one of its combined schemas bounds a value.
     fn bounds(&self, object: &Map<String, Value>) -> bool {
         let branches = |name: &str| object.get(name).and_then(Value::as_array);
         let bounds = |branch: &Value| match branch {
@@ -299,7 +300,7 @@ impl Walk<'_> {
     }
 }
 
-/// Returns true for a schema that no keyword narrows to a type.
+/// Returns true for a schema that no keyword restricts to a type.
 fn takes_anything(object: &Map<String, Value>) -> bool {
     let is_open_object = || {
         has_type(object, "object")

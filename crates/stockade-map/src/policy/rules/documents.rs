@@ -1,11 +1,11 @@
-//! The rules about what is known of a route by those who call it.
+//! The rules about the documentation of routes for clients.
 
 use super::super::finding::Finding;
 use super::super::rule::BuiltIn;
 use super::each;
 use crate::{BodyDoc, ResponseInfo, RouteInfo, RouteKind, StatusDoc};
 
-/// The part of a route whose answers these rules are about.
+/// The source of the responses that these rules check.
 const HANDLER: &str = "handler";
 
 pub(super) const RESPONSE_SCHEMA: BuiltIn = BuiltIn {
@@ -61,7 +61,7 @@ pub(super) const ERRORS_TYPED: BuiltIn = BuiltIn {
     },
 };
 
-/// Returns true for a route of which others read.
+/// Returns true for a route that appears in documents.
 fn is_documented(route: &RouteInfo) -> bool {
     route.kind != RouteKind::Fallback && route.docs.hidden.is_none()
 }

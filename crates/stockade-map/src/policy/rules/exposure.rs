@@ -1,4 +1,4 @@
-//! The rules about what is open wide.
+//! The rules about routes and settings that are too open.
 
 use super::super::finding::Finding;
 use super::super::rule::{BuiltIn, all_routes};
@@ -79,8 +79,8 @@ pub(super) const WS_ORIGIN_OPEN: BuiltIn = BuiltIn {
     },
 };
 
-/// Returns the methods that a WebSocket of JSON-RPC calls. They may find the user by the
-/// cookies of the handshake.
+/// Returns the methods of a JSON-RPC WebSocket. They may authenticate the user
+/// by the cookies of the handshake.
 fn methods_of<'m>(map: &'m RouteMap, socket: &'m RouteInfo) -> impl Iterator<Item = &'m RouteInfo> {
     map.routes.iter().filter(|route| {
         let name = route.path.strip_prefix(&socket.path);
@@ -88,9 +88,10 @@ fn methods_of<'m>(map: &'m RouteMap, socket: &'m RouteInfo) -> impl Iterator<Ite
     })
 }
 
-/// Returns true for a WebSocket of GraphQL that finds no user itself: its resolvers see
-/// the headers of the handshake, and may find a user by its cookies. `on_init` asks for a
-/// token that no browser sends by itself.
+/// Returns true for a GraphQL WebSocket that does not authenticate the user
+/// itself. Its resolvers see the headers of the handshake, and may authenticate
+/// a user by its cookies. `on_init` requires a token, which browsers do not
+/// send automatically.
 fn leaves_users_to_resolvers(map: &RouteMap, socket: &RouteInfo) -> bool {
     let mut routes = map.routes.iter();
     let is_graphql = routes.any(|route| route.graphql.is_some() && route.path == socket.path);
@@ -98,8 +99,9 @@ fn leaves_users_to_resolvers(map: &RouteMap, socket: &RouteInfo) -> bool {
     is_graphql && !has_init && socket.access.user == Need::None && socket.access.public.is_none()
 }
 
-/// Returns true if a browser may send credentials to a route by itself: cookies,
-/// Basic, or what nobody has described. A key or a token in a header it does not.
+/// Returns true if a browser may automatically send credentials to a route:
+/// cookies, Basic, or an undescribed method. Browsers do not send a key or a
+/// token in a header automatically.
 fn may_be_ridden(route: &RouteInfo) -> bool {
     let is_ambient = |scheme: &SchemeInfo| match scheme {
         SchemeInfo::Http { scheme, .. } => !scheme.eq_ignore_ascii_case("bearer"),

@@ -5,7 +5,7 @@ use super::super::rule::{BuiltIn, all_routes};
 use super::{counted, each};
 use crate::{RouteInfo, RouteKind, RouteMap};
 
-/// The largest body that needs no reason, in bytes.
+/// The largest body that does not need a reason, in bytes.
 const LARGEST: u64 = 10 * 1024 * 1024;
 
 pub(super) const BODY_BOUNDED: BuiltIn = BuiltIn {
@@ -41,8 +41,8 @@ pub(super) const BODY_BOUNDED: BuiltIn = BuiltIn {
     },
 };
 
-/// Returns true if a body may be read. That of a route which reads none may be
-/// read by its middleware.
+/// Returns true if a body may be read. Middleware may read the body even if the
+/// route does not.
 fn has_body(route: &RouteInfo) -> bool {
     route.body.is_some()
         || (route.web_socket.is_none() && !matches!(route.method.as_str(), "GET" | "HEAD"))

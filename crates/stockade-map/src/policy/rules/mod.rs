@@ -1,4 +1,4 @@
-//! The rules that the framework has.
+//! The built-in rules.
 
 mod access;
 mod data;
@@ -57,13 +57,12 @@ pub(super) const STRICT: &[BuiltIn] = &[
     access::GET_WITHOUT_EFFECTS,
 ];
 
-/// Returns what `find` finds about each route and the fallback.
+/// Returns the findings of `find` for each route and the fallback.
 fn each(map: &RouteMap, find: impl Fn(&RouteInfo) -> Option<Finding>) -> Vec<Finding> {
     all_routes(map).filter_map(find).collect()
 }
 
-/// Returns the schema that a reference leads to: one of `schemas`, or a part of
-/// `root`.
+/// Returns the target of a reference: one of `schemas`, or a part of `root`.
 pub(super) fn referred<'s>(
     schemas: &'s BTreeMap<String, Value>,
     root: &'s Value,
@@ -75,8 +74,8 @@ pub(super) fn referred<'s>(
     }
 }
 
-/// Returns the first of these routes and the number of the others: `GET /me and
-/// 3 others`.
+/// Returns the first of these routes and the number of the rest: `GET /me and 3
+/// others`.
 fn counted(routes: &[&RouteInfo]) -> String {
     let first = routes.first().map(|route| route.label()).unwrap_or_default();
     match routes.len().saturating_sub(1) {

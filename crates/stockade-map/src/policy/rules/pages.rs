@@ -1,5 +1,5 @@
-//! The rule about pages of lists: how much one request may ask for, and how far
-//! behind the beginning.
+//! The rule about pagination: the size of a page, and its distance from the
+//! start.
 
 use serde_json::Value;
 
@@ -9,18 +9,19 @@ use super::super::rule::BuiltIn;
 use super::each;
 use crate::{RouteInfo, RouteMap};
 
-/// The largest page without a reason.
+/// The largest page size that does not need a reason.
 const LARGEST: f64 = 1_000.0;
 
-/// The names of the size of a page, in lower case and without signs between words.
+/// The parameter names for a page size, in lower case and without word
+/// separators.
 const SIZES: [&str; 9] =
     ["count", "first", "last", "limit", "maxresults", "pagesize", "perpage", "size", "take"];
 
-/// The largest number of elements, or of pages, that are skipped without a reason:
-/// a database reads what it skips.
+/// The largest number of elements or pages to skip that does not need a reason.
+/// A database reads the skipped elements.
 const FARTHEST: f64 = 100_000.0;
 
-/// The names of the place where a page begins.
+/// The parameter names for the start of a page.
 const PLACES: [&str; 4] = ["offset", "page", "skip", "start"];
 
 pub(super) const PAGES_BOUNDED: BuiltIn = BuiltIn {
@@ -39,7 +40,7 @@ pub(super) const PAGES_BOUNDED: BuiltIn = BuiltIn {
     },
 };
 
-/// Returns the places of the numbers of a query that ask for too much.
+/// Returns the places of query numbers that allow too much.
 fn too_wide(map: &RouteMap, route: &RouteInfo) -> Vec<String> {
     let query = route.query.iter();
     let fields = query.flat_map(|schema| fields_of(&map.schemas, schema, "query"));
@@ -59,7 +60,7 @@ fn is_too_wide(field: &Field<'_>) -> bool {
     is_number(field.schema) && is_bounded.is_none_or(|maximum| maximum > largest)
 }
 
-/// Returns true for a number: a text may be the mark of a page.
+/// Returns true for a number. A text may be a cursor.
 fn is_number(schema: &Value) -> bool {
     let is_named = |name: &Value| matches!(name.as_str(), Some("integer" | "number"));
     match schema.get("type") {

@@ -1,5 +1,5 @@
-//! The rule about routes that read a password: each of them can be used to guess
-//! one, and makes a hash that is dear on purpose.
+//! The rule about routes that read a password: clients can use them to guess
+//! passwords, and hashing is expensive on purpose.
 
 use super::super::fields::fields_of;
 use super::super::finding::Finding;
@@ -7,8 +7,8 @@ use super::super::rule::BuiltIn;
 use super::each;
 use crate::{QuotaInfo, RouteInfo, RouteMap};
 
-/// The most passwords that a client may send in a minute without a reason. It is
-/// the rate limit that a router has by default.
+/// The largest number of passwords that a client may send per minute without a
+/// reason. It equals the default rate limit of a router.
 const MOST: u64 = 100;
 
 pub(super) const PASSWORDS_LIMITED: BuiltIn = BuiltIn {
@@ -27,8 +27,8 @@ pub(super) const PASSWORDS_LIMITED: BuiltIn = BuiltIn {
     },
 };
 
-/// Returns true for a quota of at most [`MOST`] requests a minute. One that
-/// depends on the request is somebody's decision, and counts as low.
+/// Returns true for a quota of at most [`MOST`] requests per minute. A quota
+/// that depends on the request is a deliberate decision, and counts as low.
 fn is_low(quota: &QuotaInfo) -> bool {
     match (quota.limit, quota.window_ms) {
         (Some(limit), Some(window)) => limit.saturating_mul(60_000) <= MOST.saturating_mul(window),

@@ -1,4 +1,4 @@
-//! The rules about requests that come twice.
+//! The rules about retried requests.
 
 use super::super::finding::Finding;
 use super::super::rule::BuiltIn;

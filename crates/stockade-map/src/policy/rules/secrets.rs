@@ -1,4 +1,4 @@
-//! The rule about answers that hold a secret: a cache would keep it.
+//! The rule about responses with a secret, which a cache would store.
 
 use super::super::finding::Finding;
 use super::super::rule::BuiltIn;
@@ -24,7 +24,7 @@ pub(super) const SECRETS_UNCACHED: BuiltIn = BuiltIn {
     },
 };
 
-/// Returns true if the router tells caches to keep nothing.
+/// Returns true if the router sends `no-store` to caches.
 fn says_no_store(map: &RouteMap) -> bool {
     let is_cache_control = |name: &str| name.eq_ignore_ascii_case("cache-control");
     let mut headers = map.router.security_headers.iter();
@@ -33,7 +33,7 @@ fn says_no_store(map: &RouteMap) -> bool {
     })
 }
 
-/// Returns the place of the first secret in an answer that says nothing about
+/// Returns the place of the first secret in a response without a directive for
 /// caches.
 fn stored_secret(map: &RouteMap, route: &RouteInfo) -> Option<String> {
     let is_open = |answer: &&ResponseInfo| {

@@ -1,5 +1,5 @@
-//! The rules about texts that are shown to others: names of users, and links. What
-//! a schema accepts is tried, by texts that an attacker would send.
+//! The rules about texts that other users see: user names and links. They test
+//! the schemas with texts that an attacker would send.
 
 use std::collections::BTreeMap;
 
@@ -27,8 +27,9 @@ pub(super) const NAMES_VISIBLE: BuiltIn = BuiltIn {
     },
 };
 
-/// Names with a sign of no width, and with one that turns the text around; short
-/// ones, and long ones for where a name has a smallest length.
+/// Names with a zero-width character and with a character that reverses the
+/// text. There are short and long names, because a schema may require a minimum
+/// length.
 const UNSEEN: [&str; 4] = [
     "ada\u{200B}a",
     "a\u{202E}ada",
@@ -53,12 +54,11 @@ pub(super) const LINKS_SAFE: BuiltIn = BuiltIn {
     },
 };
 
-/// A link that is a script, and one that ends the attribute it stands in.
+/// A link that is a script, and a link that ends the HTML attribute around it.
 const SCRIPTS: [&str; 2] = ["javascript:alert(1)", "https://example.org/\"onerror=\"alert(1)"];
 
-/// Returns the place of a text in the body of a route whose name is wanted, where
-/// its schema accepts one of `texts`. Names come in lower case, without signs
-/// between words.
+/// Returns the place of a body text with a wanted name and a schema that
+/// accepts one of `texts`. Names are in lower case, without word separators.
 fn place_of(
     map: &RouteMap,
     route: &RouteInfo,
@@ -79,7 +79,7 @@ fn place_of(
     None
 }
 
-/// Returns true if a field takes one of these texts.
+/// Returns true if a field accepts one of these texts.
 fn accepts(
     schemas: &BTreeMap<String, Value>,
     root: &Value,
@@ -90,12 +90,12 @@ fn accepts(
     texts.iter().any(|text| validator.accepts(field.schema, text, DEEPEST))
 }
 
-/// The largest number of schemas within each other that judge one text. A text
-/// that more of them judge is refused, and so is nothing that is found.
+/// The largest depth of nested schemas for one text. At a greater depth the
+/// text counts as rejected, so there is no finding.
 const DEEPEST: usize = 16;
 
-/// Judges texts by schemas. Their lengths do not count: a longer text has the same
-/// signs.
+/// Validates texts. Ignores length limits, because a longer text can contain
+/// the same characters.
 struct Validator<'s> {
     schemas: &'s BTreeMap<String, Value>,
     root: &'s Value,
@@ -129,8 +129,8 @@ fn takes_text(object: &Map<String, Value>) -> bool {
     }
 }
 
-/// Returns true if a text fits the expression and the format of a schema. An
-/// expression that cannot be read fits none.
+/// Returns true if a text matches the expression and the format of a schema. An
+/// invalid expression does not match any text.
 fn fits(object: &Map<String, Value>, text: &str) -> bool {
     let mut own = Map::from_iter([("type".to_owned(), "string".into())]);
     let pattern = object.get("pattern");
