@@ -7,16 +7,16 @@ use stockade_errors::ConfigIssue;
 
 use crate::settings::{Placed, RouteSettings};
 
-/// The settings `auth` and `public` of a level, with the levels around it.
+/// The settings `auth` and `public` of a level, including the levels around it.
 ///
 /// The innermost level that sets either of them counts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Access {
-    /// `Off` if the level does not have the authentication around it.
+    /// `Off` if the level removes the authentication around it.
     auth: Setting<Arc<Placed<Authentication>>>,
     public: Setting<Arc<String>>,
-    /// The nearest authentication that `public` removes. It counts if an inner level removes
-    /// `public`.
+    /// The nearest authentication that `public` removes. It counts if an inner
+    /// level removes `public`.
     removed: Option<Arc<Placed<Authentication>>>,
 }
 
@@ -27,19 +27,19 @@ impl Access {
         Self { auth: auth.clone(), public: public.clone(), removed: removed_auth.clone() }
     }
 
-    /// Puts the slot into the settings of its level.
+    /// Writes the slot to the settings of its level.
     pub(crate) fn put_into(self, settings: &mut RouteSettings) {
         settings.auth = self.auth;
         settings.public = self.public;
         settings.removed_auth = self.removed;
     }
 
-    /// Takes over the slot of the level around this one, unless this level fills it.
+    /// Inherits the slot of the outer level, unless this level sets its own.
     pub(crate) fn inherit(&mut self, outer: &Self) {
         let nearest = || outer.auth.value().or(outer.removed.as_ref()).cloned();
         match (&self.auth, &self.public) {
             (Setting::Inherit, Setting::Inherit) => *self = outer.clone(),
-            // `public: false`: the authentication around it counts.
+            // `public: false`: the authentication around the level counts.
             (Setting::Inherit, Setting::Off) => {
                 self.auth = nearest().map_or(Setting::Inherit, Setting::Value);
             }
@@ -52,8 +52,8 @@ impl Access {
         }
     }
 
-    /// Returns the slot of a method that the requests of a route call, if this is the slot of
-    /// the route: the route has authenticated the request.
+    /// Converts the slot of a route to the slot of a method that its requests
+    /// call. The route has already authenticated the request.
     pub(crate) fn of_calls(mut self, router: &Self) -> Self {
         self.inherit(router);
         Self { auth: Setting::Off, removed: None, ..self }
@@ -66,7 +66,8 @@ impl Access {
 }
 
 impl RouteSettings {
-    /// Returns the configuration error of a level that is public and requires a user.
+    /// Returns the configuration error of a level that is public but requires a
+    /// user.
     pub(crate) fn contradiction(&self) -> Option<ConfigIssue> {
         let auth = self.auth.value().filter(|placed| placed.value.is_required())?;
         self.public.value()?;
@@ -84,8 +85,8 @@ mod tests {
 
     use super::*;
 
-    /// Reads a level: letters that are not `p` are an authentication, `p` is `public`, and
-    /// `f` is `public: false`.
+    /// Parses a level: letters other than `p` and `f` are an authentication,
+    /// `p` is `public`, and `f` is `public: false`.
     fn level(text: &str) -> Access {
         let mut access = Access::default();
         for letter in text.chars() {
@@ -109,8 +110,8 @@ mod tests {
         auth.into_iter().chain(public).collect()
     }
 
-    /// Checks the slot of the innermost of some levels, whether the levels are joined from
-    /// outside or from inside.
+    /// Checks the slot of the innermost level, for levels joined from outside
+    /// and from inside.
     #[track_caller]
     fn check(levels: &str, expected: &str) {
         let levels: Vec<Access> = levels.split(' ').map(level).collect();

@@ -1,5 +1,5 @@
-//! The doors of adapters, which make routes that no function of the program stands
-//! for.
+//! Functions for adapters that add routes without a handler function in the
+//! program.
 
 use std::panic::Location;
 
@@ -8,15 +8,16 @@ use stockade_errors::ConfigIssue;
 
 use crate::{RouteEntry, RouteTree};
 
-/// Makes an entry of a handler whose types are erased, with the place that a
-/// mistake in it names.
+/// Creates an entry for a type-erased handler. Configuration errors report the
+/// location.
 pub fn entry_of(handler: Handler, location: &'static Location<'static>) -> RouteEntry {
     let mut entry = RouteEntry::of(handler);
     entry.location = location;
     entry
 }
 
-/// Adds a mistake to a tree, which is told when a router is built of it.
+/// Adds a configuration error to a tree. The build of a router with this tree
+/// reports it.
 pub fn add_mistake(tree: &mut RouteTree, mistake: ConfigIssue) {
     tree.mistakes.push(mistake);
 }

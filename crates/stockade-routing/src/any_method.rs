@@ -1,10 +1,11 @@
-//! The method name `ANY`, under which the router keeps routes for any method.
+//! The method name `ANY`, which the router uses for routes of any method.
 
 use http::Method;
 
 /// Returns the method name of routes for any method.
 pub(crate) fn any_method() -> Method {
-    // The name is a valid method, so the default never applies. A test proves it.
+    // The name is a valid method, so the default never applies. A test checks
+    // this.
     Method::from_bytes(ANY).unwrap_or_default()
 }
 

@@ -25,7 +25,7 @@ use stockade_map::policy::Policy;
 
 /// The compiled API: immutable, shared, cheap to clone.
 ///
-/// It answers requests from anywhere, a socket or a test:
+/// It handles requests from any source, such as a socket or a test:
 ///
 /// ```
 /// # use std::future::Future;
@@ -53,66 +53,67 @@ pub struct App {
     pub(crate) resolved: Arc<Resolved>,
 }
 
-/// The routes of a router, and the options that hold for them here.
+/// The routes of a router, and the options of an application.
 pub(crate) struct Resolved {
     pub(crate) routes: Arc<RouteSet>,
     pub(crate) settings: Settings,
-    /// True if an option shows the messages of 5xx errors in every environment.
+    /// True if an option exposes the messages of 5xx errors in every
+    /// environment.
     pub(crate) exposes_errors_always: bool,
-    /// For requests that no route takes.
+    /// For requests without a route.
     pub(crate) error_handler: Option<ErrorHandler>,
     /// The languages of error messages.
     pub(crate) languages: Option<Languages>,
     pub(crate) stages: Stages,
-    /// In bytes, for routes without a limit of their own.
+    /// In bytes, for routes without their own limit.
     pub(crate) max_body: u64,
 }
 
-/// The compiled routes of a router, for every application that is made of it.
+/// The compiled routes of a router, shared by all applications built from it.
 pub(crate) struct RouteSet {
     /// The routes without a host.
     pub(crate) site: Site,
-    /// The routes of hosts, if there are some.
+    /// The routes with a host, if there are any.
     pub(crate) hosts: Option<Box<HostTable>>,
-    /// True if paths without escapes can be ambiguous too.
+    /// True if paths without escapes may also be ambiguous.
     pub(crate) has_ambiguous_raw_paths: bool,
     pub(crate) has_mounts: bool,
     /// True if the router may have WebSocket routes.
     pub(crate) enables_web_sockets: bool,
-    /// The endpoint for requests that no route takes.
+    /// The fallback for requests without a route.
     pub(crate) fallback: Option<Arc<Route>>,
     pub(crate) states: States,
-    /// In the order in which they were added.
+    /// In the order of registration.
     pub(crate) all: Vec<Arc<Route>>,
     /// The endpoints of `all`, for [`App::routes`].
     pub(crate) endpoints: Vec<Arc<Endpoint>>,
     /// True if a route has CORS rules that differ from the rules of the router.
     pub(crate) has_own_cors: bool,
-    /// The methods of the routes that have some.
+    /// The methods of the routes that have them.
     pub(crate) methods: Vec<BuiltMethods>,
     pub(crate) names: HashMap<String, UrlPattern>,
     pub(crate) method_not_allowed: bool,
     pub(crate) trailing_slash: TrailingSlash,
-    /// The handlers that continue without their clients.
+    /// The handlers that continue after their clients disconnect.
     pub(crate) completions: Completions,
-    /// The path of the page of the documents.
+    /// The path of the documentation page.
     pub(crate) documents_page: Option<String>,
-    /// The rules that the routes keep.
+    /// The policy of the router.
     pub(crate) policy: Option<Arc<Policy>>,
-    /// The functions that open values when the application starts.
+    /// The functions that open values at the start of the application.
     pub(crate) openers: Option<Openers>,
-    /// The commands that other parts have added.
+    /// The commands from other parts of the framework.
     pub(crate) commands: Vec<Command>,
 }
 
 impl RouteSet {
-    /// Returns the routes of all hosts, and the routes without one.
+    /// Returns the routes of all hosts, and the routes without a host.
     pub(crate) fn sites(&self) -> impl Iterator<Item = &Site> {
         let hosts = self.hosts.iter().flat_map(|hosts| &hosts.sites);
         hosts.chain([&self.site])
     }
 
-    /// Returns true if responses depend on the target that the client sent.
+    /// Returns true if responses depend on the original request target.
     pub(crate) fn needs_original_uri(&self) -> bool {
         self.has_mounts || self.trailing_slash == TrailingSlash::Redirect
     }
@@ -124,7 +125,7 @@ impl RouteSet {
 }
 
 impl Resolved {
-    /// Returns the context of an error that comes before any middleware.
+    /// Returns the context of an error that occurs before all middleware.
     #[cold]
     pub(crate) fn error_context(&self, req: &Request) -> ErrorContext {
         let context = ErrorContext::of(req).with_settings(self.settings);
@@ -134,8 +135,8 @@ impl Resolved {
 }
 
 impl App {
-    /// Returns true if a tower service is mounted, or if the router redirects. An adapter
-    /// that removes a prefix from the path then notes the
+    /// Returns true if a tower service is mounted, or if the router redirects.
+    /// An adapter that removes a prefix from the path then has to set
     /// [`OriginalUri`](crate::OriginalUri).
     #[doc(hidden)]
     #[must_use]
@@ -143,36 +144,37 @@ impl App {
         self.resolved.routes.needs_original_uri()
     }
 
-    /// Returns true when requests come through a proxy that is trusted, so that
-    /// the peer of a connection is not the client.
+    /// Returns true if the application trusts a proxy, so the peer of a
+    /// connection is not the client.
     #[must_use]
     pub fn trusts_proxy(&self) -> bool {
         self.resolved.stages.trusts_proxy()
     }
 
-    /// Returns true when a peer without an address, as on a Unix socket, is a trusted
-    /// proxy. Else the clients behind it have no address.
+    /// Returns true if a peer without an address, as on a Unix socket, is a
+    /// trusted proxy. Otherwise clients behind the peer do not have an address.
     #[must_use]
     pub fn trusts_local_peer(&self) -> bool {
         self.resolved.stages.trusts_local_peer()
     }
 
-    /// Returns the value of type `T` that [`Router::state`](crate::Router::state) provides, or
-    /// [`Router::state_at_start`](crate::Router::state_at_start) after the start.
+    /// Returns the value of type `T` that
+    /// [`Router::state`](crate::Router::state) provides, or after the start
+    /// [`Router::state_at_start`](crate::Router::state_at_start).
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.resolved.routes.states.get()
     }
 
-    /// Returns the handlers that continue without their clients.
+    /// Returns the handlers that continue after their clients disconnect.
     #[doc(hidden)]
     #[must_use]
     pub fn completions(&self) -> &Completions {
         &self.resolved.routes.completions
     }
 
-    /// Returns all routes, in the order in which they were added; the methods of
-    /// JSON-RPC stand behind their route.
+    /// Returns all routes, in the order of registration. JSON-RPC methods
+    /// follow their route.
     #[must_use]
     pub fn routes(&self) -> &[Arc<Endpoint>] {
         &self.resolved.routes.endpoints
@@ -180,13 +182,13 @@ impl App {
 
     /// Returns the path of a named route with its parameters filled in.
     ///
-    /// Values are encoded like a component of a URL (`/` becomes `%2F`; in `**`
-    /// it stays); surplus parameters are ignored; an absent optional parameter
-    /// goes with its slash.
+    /// Values are encoded as URL components (`/` becomes `%2F`, except in
+    /// `**`). Surplus parameters are ignored. An absent optional parameter
+    /// removes its slash.
     ///
     /// # Errors
-    /// For an unknown name, a missing parameter, or a value that the constraint
-    /// of its parameter refuses.
+    /// Fails if the name is unknown, if a parameter is missing, or if a value
+    /// does not match the constraint of its parameter.
     #[doc(alias = "generateUrl")]
     pub fn generate_url<K: AsRef<str>, V: ToString>(
         &self,
@@ -198,20 +200,20 @@ impl App {
         build_named(pattern, params)
     }
 
-    /// Returns the path of the page of the documents, if there is one.
+    /// Returns the path of the documentation page, if there is one.
     #[doc(hidden)]
     #[must_use]
     pub fn documents_page(&self) -> Option<&str> {
         self.resolved.routes.documents_page.as_deref()
     }
 
-    /// Returns the policy that the router was built with, if it had one.
+    /// Returns the policy of the router, if it has one.
     #[must_use]
     pub fn policy(&self) -> Option<&Policy> {
         self.resolved.routes.policy.as_deref()
     }
 
-    /// Returns the places where its routes were declared.
+    /// Returns the source locations of the routes.
     pub(crate) fn places(&self) -> Vec<&'static Location<'static>> {
         let routes = &self.resolved.routes;
         let all = routes.all.iter().chain(&routes.fallback);
@@ -225,8 +227,8 @@ impl fmt::Debug for App {
     }
 }
 
-/// Warns that real messages of 5xx errors are sent, which is never meant in
-/// production.
+/// Warns that clients receive the real messages of 5xx errors, which is never
+/// intended in production.
 pub(crate) fn warn_if_exposed(settings: Settings) {
     if settings.expose_errors {
         log::warn!(

@@ -11,9 +11,9 @@ use crate::app::Resolved;
 pub(crate) enum AskedHost {
     /// The labels of the name, as a path.
     Labels(String),
-    /// There is none, or it is malformed.
+    /// The request does not have a host, or the host is malformed.
     Unknown,
-    /// There are two different ones.
+    /// The request has two different hosts.
     Contradictory,
 }
 
@@ -35,10 +35,10 @@ pub(crate) fn asked_host(app: &Resolved, req: &Request) -> AskedHost {
     host.and_then(labels_of).map_or(AskedHost::Unknown, AskedHost::Labels)
 }
 
-/// Returns the host that a trusted proxy has received.
+/// Returns the host as a trusted proxy received it.
 fn forwarded<'r>(app: &Resolved, req: &'r Request) -> Option<&'r [u8]> {
     let peer = req.peer().map(|peer| peer.0.ip());
-    // A peer that is unknown is not believed.
+    // An unknown peer is not trusted.
     if peer.is_none() && req.extensions().get::<LocalPeer>().is_none() {
         return None;
     }

@@ -14,13 +14,14 @@ impl Router {
     /// Checks and compiles the routes.
     ///
     /// # Errors
-    /// Returns all configuration errors together, such as invalid paths, duplicate routes,
-    /// duplicate names, and handler arguments that neither the path nor the state has.
+    /// Returns all configuration errors together, such as invalid paths,
+    /// duplicate routes, duplicate names, and handler arguments that are
+    /// neither in the path nor in the state.
     pub fn build(self) -> Result<App, ConfigError> {
         self.build_for(false)
     }
 
-    /// Builds the routes for another host, which does not run the stages.
+    /// Builds the routes for another host, which replaces the stages.
     pub(crate) fn build_for_host(self) -> Result<App, ConfigError> {
         self.build_for(true)
     }

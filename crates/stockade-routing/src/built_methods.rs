@@ -14,7 +14,7 @@ pub(crate) struct BuiltMethods {
 }
 
 impl BuiltMethods {
-    /// Describes the route by its methods, in a list of all routes.
+    /// Describes the route by its methods. `routes` is the list of all routes.
     pub(crate) fn describe(&self, routes: &mut [RouteInfo]) {
         let methods: Vec<RouteInfo> = self.methods_in(routes).into_iter().cloned().collect();
         if let Some(route) = routes.get_mut(self.route) {
@@ -22,22 +22,23 @@ impl BuiltMethods {
         }
     }
 
-    /// Returns the methods in a list of all routes.
+    /// Returns the methods from the list of all routes.
     pub(crate) fn methods_in<'m>(&self, routes: &'m [RouteInfo]) -> Vec<&'m RouteInfo> {
         self.methods.iter().filter_map(|index| routes.get(*index)).collect()
     }
 }
 
-/// Returns the name of a method in the map: the path of its route, and its own name.
+/// Returns the path of a method in the map: the path of its route and its own
+/// name.
 pub(crate) fn path_of(route: &str, name: &str) -> String {
     format!("{route}#{name}")
 }
 
-/// Returns the name of a method by its endpoint.
+/// Returns the name of a method from its endpoint.
 pub(crate) fn name_of(endpoint: &Endpoint) -> Option<&str> {
     let is_method = endpoint.kind() == EndpointKind::RpcMethod;
     endpoint.label().filter(|_| is_method)?.strip_prefix(LABEL)
 }
 
-/// The beginning of the names of methods in logs and metrics.
+/// The prefix of method names in logs and metrics.
 pub(crate) const LABEL: &str = "rpc:";

@@ -1,4 +1,4 @@
-//! [`App::run_command`]: commands about the routes, for the program that has them.
+//! [`App::run_command`]: command-line commands about the routes of a program.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -17,10 +17,10 @@ use crate::app::App;
 const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> | audit [--json] \
                      | graphql | lock | lock --check [PATH]";
 
-/// The command that needs the settings of documents.
+/// The command that requires the document settings.
 const OPENAPI: &str = "openapi";
 
-/// The file that is compared if none is named.
+/// The default file for the comparison.
 const LOCK_FILE: &str = "routes.lock";
 
 type Run = dyn Fn(&App, &[&str]) -> Result<Option<String>, BoxError> + Send + Sync;
@@ -33,8 +33,8 @@ pub struct Command {
 }
 
 impl Command {
-    /// Makes a command. `run` gets the arguments after the name, and returns `None` for
-    /// arguments that it does not have.
+    /// Creates a command. `run` receives the arguments after the name, and
+    /// returns `None` if it does not support them.
     pub fn new(
         name: &'static str,
         usage: &'static str,
@@ -51,21 +51,22 @@ impl fmt::Debug for Command {
 }
 
 impl App {
-    /// Runs a command about the routes if the first argument is one, and prints its text.
-    /// Returns whether it ran one. `args` are the arguments of the program, with its name
-    /// first.
+    /// Runs a command about the routes and prints its text, if the first
+    /// argument is a command. Returns true if it ran one. `args` are the
+    /// arguments of the program, starting with its name.
     ///
-    /// Only your program has its routes, so it is the tool that shows them. A command does
-    /// not [start](Self::start) the application: values of
+    /// Only your program contains its routes, so the program itself is the tool
+    /// that shows them. A command does not [start](Self::start) the
+    /// application: values of
     /// [`Router::state_at_start`](crate::Router::state_at_start) stay closed.
     ///
     /// | command | text |
     /// |---|---|
     /// | `routes` | a line for each route: method, path, access, limits, name, place |
     /// | `explain POST /users/7` | the route of this request and everything that runs before its handler, or the routes that nearly match |
-    /// | `audit` | a line for each route, open ones first: access, limits, findings; by the [policy](Self::policy) of the router, or by [`Policy::recommended`] if it has none |
+    /// | `audit` | a line for each route, public ones first: access, limits, findings; by the [policy](Self::policy) of the router, or by [`Policy::recommended`] if it does not have one |
     /// | `openapi` | the OpenAPI document; the router needs `open_api` |
-    /// | `openapi --ruleset` | OWASP's rules for Spectral, with exceptions for routes that say why they are `public`, for `health_routes` and for WebSockets |
+    /// | `openapi --ruleset` | OWASP's rules for Spectral, with exceptions for routes with a `public` reason, for `health_routes` and for WebSockets |
     /// | `openapi --3.0` | the document as OpenAPI 3.0; `x-lost` lists what 3.0 cannot express |
     /// | `graphql` | the GraphQL schemas, in the schema definition language |
     /// | `lock` | the lock of the routes |
@@ -96,9 +97,9 @@ impl App {
     /// ```
     ///
     /// # Errors
-    /// Fails if an argument is missing or unknown, if the line of `explain` is not a method
-    /// and a path, if no document can be made, if the routes differ from the lock, and if
-    /// the text cannot be written.
+    /// Fails if an argument is missing or unknown, if the line of `explain` is
+    /// not a method and a path, if a document cannot be generated, if the
+    /// routes differ from the lock, and if the text cannot be written.
     pub async fn run_command(
         &self,
         args: impl IntoIterator<Item = String>,
@@ -108,8 +109,9 @@ impl App {
         Ok(true)
     }
 
-    /// Returns the text that [`run_command`](Self::run_command) prints, for example for a
-    /// test; `None` if the first argument is not a command.
+    /// Returns the text that [`run_command`](Self::run_command) prints, for
+    /// example for a test. Returns `None` if the first argument is not a
+    /// command.
     ///
     /// ```
     /// use stockade::prelude::*;
@@ -139,7 +141,7 @@ impl App {
         })
     }
 
-    /// Runs a command; `None` if there is none of this name.
+    /// Runs a command. Returns `None` if there is no command with this name.
     fn output_of(&self, name: &str, args: &[&str]) -> Option<Result<String, BoxError>> {
         let added = &self.resolved.routes.commands;
         let outcome = match added.iter().find(|command| command.name == name) {
@@ -157,7 +159,8 @@ impl App {
         })
     }
 
-    /// Runs a command of every application; `None` if there is none of this name.
+    /// Runs a built-in command. Returns `None` if there is no command with this
+    /// name.
     fn built_in(&self, name: &str, args: &[&str]) -> Option<Result<Option<String>, BoxError>> {
         let (flags, rest): (Vec<&str>, Vec<&str>) =
             args.iter().partition(|argument| argument.starts_with("--"));
@@ -205,7 +208,8 @@ impl App {
         Ok(Lock::of(&self.route_map())?.to_string())
     }
 
-    /// Compares the lock with a file. If they differ, all changes are the error.
+    /// Compares the lock with a file. If they differ, the error lists all
+    /// changes.
     fn check_lock(&self, path: Option<&str>) -> Result<String, BoxError> {
         let path = path.unwrap_or(LOCK_FILE);
         let lock = Lock::of(&self.route_map())?;
@@ -225,7 +229,8 @@ impl App {
     }
 }
 
-/// Prints the text of a command. A reader that has closed, such as `head`, is not an error.
+/// Prints the text of a command. A closed reader, such as `head`, is not an
+/// error.
 fn print(text: &str) -> io::Result<()> {
     let mut output = io::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
@@ -238,10 +243,10 @@ fn shown<T: Serialize + ToString>(value: &T, is_json: bool) -> Result<String, Bo
     if is_json { pretty(value) } else { Ok(value.to_string()) }
 }
 
-/// Returns data as indented JSON, with a line break at its end.
+/// Returns data as indented JSON, with a trailing newline.
 ///
 /// # Errors
-/// Fails if the data cannot be written as JSON.
+/// Fails if the data cannot be serialized as JSON.
 pub fn pretty<T: Serialize>(value: &T) -> Result<String, BoxError> {
     Ok(serde_json::to_string_pretty(value)? + "\n")
 }

@@ -1,5 +1,5 @@
-//! [`Compiler`]: makes an [`App`] of the routes of a router, and finds every
-//! mistake in them.
+//! [`Compiler`]: builds an [`App`] from the routes of a router, and finds all
+//! configuration errors in them.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -56,7 +56,7 @@ use stockade_map::policy::Policy;
 /// An endpoint that is not built yet.
 pub(crate) type Parts = (EndpointParts, RouteContext);
 
-/// The parts of a router that are not about single routes.
+/// The parts of a router that do not belong to single routes.
 pub(crate) struct Extras {
     pub(crate) policy: Option<Arc<Policy>>,
     pub(crate) documents_page: Option<String>,
@@ -64,23 +64,25 @@ pub(crate) struct Extras {
     pub(crate) commands: Vec<Command>,
 }
 
-/// Checks and compiles one route after the other, and keeps the mistakes.
+/// Checks and compiles one route after the other, and collects the
+/// configuration errors.
 pub(crate) struct Compiler<'o> {
     options: &'o RouterOptions,
     states: States,
     /// True for the routes of another host.
     is_hosted: bool,
     mistakes: Vec<ConfigIssue>,
-    /// The names that are declared already, each with the words that name its place.
+    /// The declared route names. The value describes the route for messages.
     seen_names: HashMap<String, String>,
-    /// The routes without a host, and then the routes of each host.
+    /// The routes without a host, then the routes of each host.
     sites: Vec<SiteBuilder>,
     web_socket_rules: RouterRules,
     routes: Vec<Arc<Route>>,
     methods: Vec<BuiltMethods>,
-    /// The functions that look at the methods of routes in the map.
+    /// The functions that inspect the methods of routes in the map.
     pub(crate) inspectors: Vec<Inspector>,
-    /// The paths without a slash at the end: whether one was declared, and by which route.
+    /// The paths without a trailing slash. The value is true if the declared
+    /// path has a slash, with a description of its route.
     slash_forms: HashMap<String, (bool, String)>,
     fallback: Option<Arc<Route>>,
     names: HashMap<String, UrlPattern>,
@@ -91,7 +93,8 @@ pub(crate) struct Compiler<'o> {
     common: Extensions,
     tags: SeenTags,
     known_types: KnownTypes,
-    /// The handlers that continue without their clients, over all routes.
+    /// The handlers that continue after their clients disconnect, over all
+    /// routes.
     completions: Completions,
     /// The checks that need the types of all routes, each with its route.
     type_checks: Vec<(TypeCheck, String, &'static Location<'static>)>,
@@ -152,7 +155,7 @@ impl<'o> Compiler<'o> {
         }
     }
 
-    /// Adds a route, or fails with every mistake in it.
+    /// Adds a route, or fails with all configuration errors in it.
     fn compile(&mut self, route: RouteDef, path: &str, label: &str) -> Result<(), Vec<String>> {
         let pattern = Pattern::parse(path).map_err(|error| vec![error.to_string()])?;
         if route.method == Method::CONNECT {
@@ -199,8 +202,8 @@ impl<'o> Compiler<'o> {
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 
-    /// Returns the configuration error of a path that is declared with and without a slash
-    /// at its end, if the router treats both as the same path.
+    /// Returns the configuration error of a path that is declared with and
+    /// without a trailing slash, if the router treats both as the same path.
     fn note_slash_form(
         &mut self,
         entry: &RouteEntry,
@@ -246,7 +249,7 @@ impl<'o> Compiler<'o> {
         cors: Option<Arc<Cors>>,
         has_mount_path: bool,
     ) -> Arc<Route> {
-        // The host was read before, so this cannot fail.
+        // The host was already parsed, so this cannot fail.
         let host = parts.host.as_deref().and_then(|host| HostPattern::parse(host).ok());
         let host_names = host.map(|host| host.params().map(Box::from).collect());
         let endpoint = Arc::new(parts.build(context));
@@ -259,8 +262,8 @@ impl<'o> Compiler<'o> {
         self.methods.push(methods);
     }
 
-    /// Notes the problem types of a route, and adds the configuration errors about the needs
-    /// of its parts and about its parameters to `faults`.
+    /// Records the problem types of a route. Adds configuration errors about
+    /// the needs of its parts and about its parameters to `faults`.
     fn note_needs(
         &mut self,
         entry: &RouteEntry,
@@ -289,17 +292,18 @@ impl<'o> Compiler<'o> {
         checks_none.into_iter().chain(doc.part_above(limit))
     }
 
-    /// Returns the settings of a route, with the settings of the levels around it.
+    /// Returns the settings of a route, including the settings of the levels
+    /// around it.
     fn settings_of(&mut self, entry: &mut RouteEntry, faults: &mut Vec<String>) -> RouteSettings {
         let mut settings = entry.settings.clone().or(&entry.inherited);
         faults.extend(no_client_error(settings.endpoint.validation_status));
-        // The limit of the router is replaced by the limit of a host.
+        // A host can replace the limit of the router.
         let max_body = settings.endpoint.max_body;
         let rate_limit = settings.rate_limit.clone();
         let concurrency_limit = settings.concurrency_limit.clone();
         settings.inherit(&self.options.settings);
         settings.endpoint.max_body = max_body;
-        // Without a limit of the router, a host or middleware may have one.
+        // A host or middleware may have a limit even if the router does not.
         settings.rate_limit = rate_limit;
         settings.concurrency_limit = concurrency_limit;
         if let Some(options) = settings.validation_options.take() {
@@ -312,8 +316,8 @@ impl<'o> Compiler<'o> {
         settings
     }
 
-    /// Makes the parts of the endpoint of an entry, with its own rules of CORS and the
-    /// names of its headers, and adds every mistake in it to `faults`.
+    /// Builds the parts of an entry's endpoint, with its own CORS rules and the
+    /// names of its headers. Adds all configuration errors to `faults`.
     pub(crate) fn parts_of(
         &mut self,
         method: &Method,
@@ -405,7 +409,7 @@ impl<'o> Compiler<'o> {
         if entry.name.is_some() {
             faults.push("it has no path, and so no `name` for `generate_url`".to_owned());
         }
-        // A path without parameters, and a method whose bodies are read.
+        // A path without parameters, and a method that allows a body.
         match Pattern::parse("/") {
             Ok(root) => {
                 let ((parts, mut context), cors, page_names) =
@@ -421,7 +425,7 @@ impl<'o> Compiler<'o> {
         self.mistakes.extend(mistakes.map(|mistake| mistake.at(location)));
     }
 
-    /// Returns the middleware of a route, behind the `guard` of a WebSocket.
+    /// Returns the middleware of a route, after the `guard` of a WebSocket.
     fn middleware_of(
         &mut self,
         method: &Method,
@@ -435,7 +439,7 @@ impl<'o> Compiler<'o> {
         middleware.extend_from_slice(&self.options.middleware);
         middleware.extend_from_slice(&entry.middleware);
         settings.retain_limits(&mut middleware);
-        // The middleware of the route of a call has run before the middleware of the call.
+        // The middleware of a call's route has already run.
         let own = entry.middleware.len() - entry.own;
         let outer = if entry.is_call { middleware.len().saturating_sub(own) } else { 0 };
         place_late_limits(&mut middleware, outer, |it| self.finds_user(method, it));
@@ -467,8 +471,8 @@ impl<'o> Compiler<'o> {
         })
     }
 
-    /// Returns the description of a route by its middleware and its handler. It
-    /// holds `common` until it is taken back.
+    /// Describes a route by its middleware and its handler. The description
+    /// holds `common` until the caller takes it back.
     fn describe(
         &mut self,
         method: &Method,
@@ -480,7 +484,7 @@ impl<'o> Compiler<'o> {
         let mut doc = RouteDescription::new(method.clone(), names_of(entry, pattern));
         *doc.common_mut() = std::mem::take(&mut self.common);
         doc.set_validation_status(settings.endpoint.validation_status);
-        // A level that also requires a user has a configuration error itself.
+        // A level that also requires a user has its own configuration error.
         doc.set_public(settings.public.value().is_some() && settings.contradiction().is_none());
         if let Some(limit) = self.charged_limit(settings) {
             let quota = (limit.max_requests.into(), limit.window);
@@ -491,7 +495,8 @@ impl<'o> Compiler<'o> {
         doc
     }
 
-    /// Returns true if middleware says that it authenticates requests.
+    /// Returns true if the description of middleware says that it authenticates
+    /// requests.
     fn finds_user(&mut self, method: &Method, middleware: &Middleware) -> bool {
         let mut doc = RouteDescription::new(method.clone(), Vec::new());
         *doc.common_mut() = std::mem::take(&mut self.common);
@@ -500,14 +505,14 @@ impl<'o> Compiler<'o> {
         doc.has_found_user()
     }
 
-    /// Returns the rate limit of the router, if it is charged for a route.
+    /// Returns the rate limit of the router, if the route is charged to it.
     fn charged_limit(&self, settings: &RouteSettings) -> Option<RateLimit> {
         let is_charged = !settings.rate_limit.is_off() && !self.is_hosted;
         self.options.limit().filter(|_| is_charged)
     }
 
-    /// Returns the mistake of a `with_cors` in the middleware of a single
-    /// route, where our own stage answers the preflights.
+    /// Returns the configuration error of a `with_cors` in the middleware of a
+    /// single route, if the built-in stage responds to the preflights.
     fn covers_only_answers(&self, method: &Method, entry: &RouteEntry) -> Option<String> {
         let mut own = entry.middleware[entry.own..].iter();
         let has_rules = own.any(|middleware| middleware.mark::<Arc<Cors>>().is_some());
@@ -518,11 +523,12 @@ impl<'o> Compiler<'o> {
         })
     }
 
-    /// Returns the rules of CORS of a route that has others than the router:
-    /// its `cors`, else those of the `with_cors` nearest to its handler.
+    /// Returns the CORS rules of a route if they differ from the rules of the
+    /// router: its `cors`, otherwise the rules of the `with_cors` nearest to
+    /// its handler.
     ///
-    /// Where it has `cors`, no `with_cors` that it inherits runs: that would give
-    /// answers other rules than preflights.
+    /// If a route has `cors`, an inherited `with_cors` does not run. It would
+    /// apply other rules to responses than to preflights.
     fn cors_of(
         &self,
         entry: &RouteEntry,
@@ -549,7 +555,8 @@ impl<'o> Compiler<'o> {
         }
     }
 
-    /// Notes the types of a route, and its checks that need the types of all routes.
+    /// Records the types of a route, and its checks that need the types of all
+    /// routes.
     fn note_types(
         &mut self,
         doc: &mut RouteDescription,
@@ -589,7 +596,7 @@ impl<'o> Compiler<'o> {
         let languages = self.options.languages.as_ref();
         self.mistakes.extend(languages.iter().flat_map(|it| self.problems.text_issues(it)));
         ConfigError::check(std::mem::take(&mut self.mistakes))?;
-        // Without it there is a mistake.
+        // The error was returned above.
         let Some(stages) = stages else {
             return Err(ConfigIssue::new("the stages cannot be prepared").into());
         };
@@ -641,21 +648,22 @@ impl<'o> Compiler<'o> {
     }
 }
 
-/// Returns the names of the parameters of a route, first of its host, each with a flag that
-/// is true if the parameter may be absent.
+/// Returns the names of a route's parameters, first from its host. Each has a
+/// flag that is true if the parameter may be absent.
 fn names_of(entry: &RouteEntry, pattern: &Pattern) -> Vec<(String, bool)> {
     let host = entry.host.iter().flat_map(|host| host.value.labels().params());
     host.chain(pattern.params()).map(|(name, optional)| (name.to_owned(), optional)).collect()
 }
 
-/// Returns the mistakes of parameters that host and path both have.
+/// Returns the configuration errors of parameters that are both in the host and
+/// in the path.
 fn host_faults(entry: &RouteEntry, pattern: &Pattern) -> Vec<String> {
     let host = entry.host.iter().flat_map(|host| host.value.params());
     let twice = host.filter(|name| pattern.params().any(|(param, _)| param == *name));
     twice.map(|name| format!("host and path both have a parameter named {name:?}")).collect()
 }
 
-/// Returns the middleware of a reply, which the entry at `location` has.
+/// Returns the middleware of a return type, for the entry at `location`.
 fn reply_middleware(
     doc: &mut RouteDescription,
     location: &'static Location<'static>,
@@ -665,42 +673,42 @@ fn reply_middleware(
     middleware
 }
 
-/// Makes the middleware that applies the marks of the types of an entry.
+/// Creates the middleware that applies the marks of an entry's types.
 fn applying(marks: RouteMarks, location: &'static Location<'static>) -> Middleware {
     let mut middleware = marks.into_middleware();
     middleware.note_place(Level::Entry, location);
     middleware
 }
 
-/// The name of the fallback in mistakes.
+/// The name of the fallback in configuration errors.
 const FALLBACK: &str = "fallback";
 
-/// Returns the mistake in the status of a failed validation.
+/// Returns the configuration error in the status of a failed validation.
 fn no_client_error(status: Option<u16>) -> Option<String> {
     let status = status.filter(|status| !(400..=499).contains(status))?;
     Some(format!("`validation_status` is from 400 to 499, and not {status}"))
 }
 
-/// Returns the path of a mount itself, which the pattern of everything below it
-/// does not match; `None` where that pattern takes it, at the root.
+/// Returns the path of a mount itself, which the pattern for everything below
+/// it does not match. Returns `None` if the pattern matches it, as at the root.
 fn mount_path(entry: &RouteEntry, path: &str) -> Option<Pattern> {
     let own = path.strip_suffix("/**").filter(|own| entry.is_mount && !own.is_empty());
-    // The whole path was read, so that a part of it can be read.
+    // A part of a valid path is valid.
     own.and_then(|own| Pattern::parse(own).ok())
 }
 
-/// The contradiction of the rules of CORS of a node and of middleware.
+/// The error for a node that has both `cors` and `with_cors`.
 const CORS_OF_NODE: &str = "`cors` of a node and `with_cors` in the middleware are both set: \
                             leave one, or write the rules under `cors` of the route";
 
-/// Returns the rules of the `with_cors` nearest to the handler, by which the
-/// answer goes.
+/// Returns the rules of the `with_cors` nearest to the handler, which apply to
+/// the response.
 pub(crate) fn nearest_cors(middleware: &[Middleware]) -> Option<&Arc<Cors>> {
     middleware.iter().rev().find_map(Middleware::mark)
 }
 
-/// Returns the mistakes in a schema of parameters that names others than those
-/// of the path.
+/// Returns the configuration errors of a parameter schema with names that are
+/// not in the path.
 fn foreign_params(schema: Option<&Schema>, known: &[(String, bool)]) -> Vec<String> {
     let schema = schema.map(Schema::to_json_schema);
     let names = schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
@@ -711,8 +719,8 @@ fn foreign_params(schema: Option<&Schema>, known: &[(String, bool)]) -> Vec<Stri
         .collect()
 }
 
-/// Returns true unless all successful responses of a route are known, and none of
-/// them is a stream.
+/// Returns true unless all successful responses of a route are known and none
+/// of them is a stream.
 fn may_stream(doc: &RouteDescription) -> bool {
     streams(doc) || doc.facts().answers.iter().any(|it| matches!(it.body, BodyDoc::Unknown))
 }
@@ -727,8 +735,8 @@ fn streams(doc: &RouteDescription) -> bool {
         })
 }
 
-/// Removes `run_to_completion` from a route if its response ends with its client. Returns the
-/// configuration error if the route itself has the setting.
+/// Removes `run_to_completion` from a route if its response ends with its
+/// client. Returns the configuration error if the route itself has the setting.
 fn ends_with_client(
     own: &RouteSettings,
     settings: &mut RouteSettings,
@@ -748,13 +756,14 @@ fn ends_with_client(
     Some(format!("`run_to_completion` is set, but {response} ends with its client"))
 }
 
-/// Returns the host of a route as it was declared; empty for any host.
+/// Returns the declared host of a route; empty for any host.
 fn host_text(entry: &RouteEntry) -> &str {
     entry.host.as_ref().map_or("", |host| host.value.as_str())
 }
 
-/// Returns the error handler of the levels around a route, for the errors that its own handler
-/// does not get. A route without a handler, by `false`, does not use theirs.
+/// Returns the error handler of the levels around a route, for the errors that
+/// its own handler does not receive. A route with `error_handling: false` does
+/// not use it.
 fn outer_error_handler<'s>(
     own: &RouteSettings,
     levels: [&'s RouteSettings; 2],
@@ -766,7 +775,8 @@ fn outer_error_handler<'s>(
     levels.into_iter().find(|level| !level.error_handling.is_inherited())?.error_handler()
 }
 
-/// Removes the types of bodies if a route has no body. Returns the configuration error in them.
+/// Removes `accepts` if a route does not have a body. Returns its configuration
+/// error.
 fn check_accepts(
     accepts: &mut Setting<Arc<Accepts>>,
     is_own: bool,
@@ -781,7 +791,8 @@ fn check_accepts(
     unreadable(accepts.value()?, doc)
 }
 
-/// Returns the configuration error that the handler can read no accepted body.
+/// Returns the configuration error if the handler cannot read any accepted
+/// body.
 fn unreadable(accepts: &Accepts, doc: &RouteDescription) -> Option<String> {
     let kind = doc.body().filter(|kind| !accepts.lets_read(*kind))?;
     let wanted = match kind {
@@ -791,7 +802,7 @@ fn unreadable(accepts: &Accepts, doc: &RouteDescription) -> Option<String> {
     Some(format!("the handler reads {wanted}, which `accepts` leaves out"))
 }
 
-/// Returns the words that name a route in mistakes, with its place.
+/// Returns the description of a route for messages, with its source location.
 fn place_of(endpoint: &Endpoint) -> String {
     let kind = match endpoint.kind() {
         EndpointKind::WebSocket => "WebSocket",

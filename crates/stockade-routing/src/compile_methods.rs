@@ -30,19 +30,21 @@ pub(crate) struct WaitingMethods {
 }
 
 impl WaitingMethods {
-    /// Takes the methods out of an entry, if it has some.
+    /// Removes the methods from an entry, if it has some.
     pub(crate) fn of(entry: &mut RouteEntry) -> Option<Self> {
         let set = *entry.methods.take()?;
         let (middleware, mut inherited) = (entry.middleware.clone(), entry.inherited.clone());
-        // The middleware of the route has it, and a call is within the route.
+        // A call runs within the route, and the middleware of the route has the
+        // timeout.
         inherited.timeout = Setting::Off;
         Some(Self { set, middleware, inherited, host: entry.host.clone() })
     }
 }
 
 impl Compiler<'_> {
-    /// Compiles the methods of a route, and returns the configuration error of the route.
-    /// The compiler keeps the errors of the methods, with their places.
+    /// Compiles the methods of a route. Returns the configuration error of the
+    /// route; the compiler collects the errors of the methods, with their
+    /// locations.
     pub(crate) fn compile_methods(
         &mut self,
         waiting: WaitingMethods,

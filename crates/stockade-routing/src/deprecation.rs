@@ -1,4 +1,4 @@
-//! The headers of routes that should no longer be used.
+//! The response headers of deprecated routes.
 //!
 //! Source: RFC 9745 (`Deprecation`); RFC 8594 (`Sunset`).
 
@@ -8,11 +8,11 @@ use http::{HeaderName, HeaderValue};
 use stockade_core::description::HeaderDoc;
 use stockade_core::{Middleware, Next, Request, RouteDescription, RouteDocs};
 
-/// Returns the middleware that sends the dates of a route, if it has any. Only
-/// such a route pays for it.
+/// Returns the middleware that sends the dates of a route, or `None` if it does
+/// not have any. Only deprecated routes pay for it.
 pub(crate) fn announcing(docs: &RouteDocs) -> Option<Middleware> {
     let (since, end) = docs.dates();
-    // A date of a header is a whole second.
+    // A date in a header is in whole seconds.
     let since = since.and_then(|since| since.duration_since(SystemTime::UNIX_EPOCH).ok());
     let since = since.map(|since| {
         let header = HeaderDoc::new("Deprecation", "The time since when not to use the route");
@@ -25,7 +25,7 @@ pub(crate) fn announcing(docs: &RouteDocs) -> Option<Middleware> {
     let mut headers: Vec<(HeaderName, HeaderValue)> = Vec::new();
     let mut descriptions = Vec::new();
     for (name, value, description) in since.into_iter().chain(end) {
-        // Both dates are ASCII, so that they can stand in a header.
+        // Both dates are ASCII, so they are valid header values.
         headers.extend(HeaderValue::try_from(value).ok().map(|value| (name, value)));
         descriptions.push(description);
     }

@@ -1,9 +1,9 @@
-//! The life of a request, from its target to its response.
+//! The processing of a request, from its target to its response.
 //!
-//! Hot: beside the handler's own future nothing is allocated here for a
-//! request that matches.
+//! Hot: a matching request allocates only the future of the handler.
 //!
-//! Spec: Router construction and members › handle; Errors › Statuses produced by the framework.
+//! Spec: Router construction and members › handle; Errors › Statuses produced
+//! by the framework.
 
 use std::fmt;
 use std::pin::Pin;
@@ -34,24 +34,24 @@ use crate::stages::{self, RequestScope};
 impl App {
     /// Responds to a request.
     ///
-    /// This never fails: errors, panics of handlers and unknown paths become responses.
-    /// Synchronous middleware runs in this call, and everything else when the future is
-    /// polled.
+    /// This never fails: errors, panics of handlers and unknown paths become
+    /// responses. Synchronous middleware runs in this call. Everything else
+    /// runs when the future is polled.
     ///
     /// Spec: Router construction and members › handle.
     pub fn handle(&self, request: impl Into<Request>) -> ResponseFuture {
         dispatch(&self.resolved, request.into())
     }
 
-    /// Responds to a request that the host itself rejects, such as a request with a malformed
-    /// `Host`. The response has the form of every other error. The request is charged to the
-    /// rate limit, so the response may be a 429.
+    /// Responds to a request that the host itself rejects, such as a request
+    /// with a malformed `Host`. The response has the format of all errors. The
+    /// request is charged to the rate limit, so the response may be a 429.
     pub fn refuse(&self, request: impl Into<Request>, error: ApiError) -> ResponseFuture {
         refuse(&self.resolved, request.into(), error)
     }
 }
 
-/// Answers a request.
+/// Responds to a request.
 pub(crate) fn dispatch(app: &Arc<Resolved>, mut req: Request) -> ResponseFuture {
     let is_head = req.method() == Method::HEAD;
     let version = req.version();
@@ -75,8 +75,8 @@ pub(crate) fn dispatch(app: &Arc<Resolved>, mut req: Request) -> ResponseFuture 
     ResponseFuture { app: Arc::clone(app), scope, state, is_head, version }
 }
 
-/// Notes if the rules for the answer list the origin of a request, where
-/// middleware or the handler asks for it.
+/// Records if the CORS rules list the origin of a request, if middleware or the
+/// handler needs to know.
 #[inline]
 pub(crate) fn check_origin(endpoint: &Endpoint, cors: Option<&Cors>, req: &mut Request) {
     if endpoint.guards_origin() {
@@ -85,19 +85,19 @@ pub(crate) fn check_origin(endpoint: &Endpoint, cors: Option<&Cors>, req: &mut R
     }
 }
 
-/// Answers a request that a host does not hand over, after it was charged.
+/// Charges a request that a host rejects, and responds to it.
 #[cold]
 pub(crate) fn refuse(app: &Arc<Resolved>, mut req: Request, error: ApiError) -> ResponseFuture {
     let is_head = req.method() == Method::HEAD;
     let version = req.version();
-    // It comes no further: headers for everyone are enough.
+    // The request does not reach a route, so the common headers are enough.
     let mut scope = app.stages.enter(&mut req);
     let state = scope.in_span(|scope| charged(app, None, req, Some(Box::new(error)), scope));
     ResponseFuture { app: Arc::clone(app), scope, state, is_head, version }
 }
 
-/// Charges a request to the rate limit, and goes on if that says yes. A request
-/// with a `refusal` comes no further than that.
+/// Charges a request to the rate limit, and continues if the limit allows it. A
+/// request with a `refusal` is only charged.
 #[inline]
 fn charged(
     app: &Resolved,
@@ -132,7 +132,7 @@ fn charged(
     }
 }
 
-/// Goes on after the rate limit.
+/// Continues after the rate limit.
 fn begin(
     app: &Resolved,
     route: Option<&Arc<Route>>,
@@ -160,8 +160,8 @@ fn begin(
     }
 }
 
-/// Puts a meter on a request whose parts are counted one by one. Its key is made a
-/// second time, so that other requests need not keep theirs.
+/// Adds a meter to a request with separately counted parts. Computes its key
+/// again, so other requests do not have to store their key.
 #[cold]
 fn meter_of(app: &Resolved, req: &mut Request, scope: &RequestScope) -> Arc<Meter> {
     let meter = Meter::of(req, app.stages.observers().cloned());
@@ -172,8 +172,8 @@ fn meter_of(app: &Resolved, req: &mut Request, scope: &RequestScope) -> Arc<Mete
     meter
 }
 
-/// Returns the answer to a CORS preflight, on any path, known or not: by the
-/// rules of the route that it asks about, if it has its own.
+/// Responds to a CORS preflight for any path, known or unknown. Uses the rules
+/// of the requested route, if the route has its own rules.
 fn preflight(app: &Resolved, req: &Request, scope: &mut RequestScope) -> Response {
     let mut response = no_content();
     let asked = asked_route(&Sites::of(app, req), req);
@@ -184,12 +184,14 @@ fn preflight(app: &Resolved, req: &Request, scope: &mut RequestScope) -> Respons
         let page = asked.and_then(|route| route.endpoint.page_headers());
         cors.preflight(req.headers(), response.headers_mut(), page.map(|page| &**page));
     }
-    // Headers that were withheld from a refused one are not added at the end.
+    // The end of the request must not add headers that a rejected preflight
+    // omits.
     response.extensions_mut().insert(CorsDecided);
     response
 }
 
-/// The future of [`App::handle`](crate::App::handle): it gives the response.
+/// The future of [`App::handle`](crate::App::handle), which returns the
+/// response.
 #[must_use = "futures do nothing unless polled"]
 pub struct ResponseFuture {
     app: Arc<Resolved>,
@@ -209,8 +211,8 @@ impl fmt::Debug for ResponseFuture {
 enum ResponseState {
     Charging(Box<Charging>),
     Running(RunningHandler),
-    /// It is known already; `None` when it was given. In a box, because the
-    /// usual request has no need of the room.
+    /// The response is known; `None` after it was returned. Boxed, because most
+    /// requests do not need the space.
     Ready(Option<Box<Response>>),
 }
 
@@ -240,7 +242,7 @@ impl fmt::Debug for Charging {
 }
 
 impl Charging {
-    /// Goes on with the decision of the store.
+    /// Continues with the decision of the store.
     fn decided(
         self,
         app: &Resolved,
@@ -267,11 +269,11 @@ impl Future for ResponseFuture {
     }
 }
 
-/// Polls a future and writes its outcome to `slot`: for a server to which each
-/// move of a response counts.
+/// Polls a future and writes its output to `slot`. For a server that avoids
+/// each move of a response.
 ///
-/// If the server writes `sink` into the head of the response, headers that are
-/// prepared as text are set there, and are not in the response.
+/// If the server writes `sink` into the head of the response, prepared headers
+/// are written to `sink` as text, and are not in the response.
 pub fn poll_into(
     future: &mut ResponseFuture,
     cx: &mut Context<'_>,
@@ -295,7 +297,7 @@ pub fn poll_into(
 }
 
 impl ResponseState {
-    /// Writes the response to `slot`, if it is there.
+    /// Writes the response to `slot`, if it is ready.
     fn answer(
         &mut self,
         app: &Resolved,
@@ -326,8 +328,8 @@ impl ResponseState {
     }
 }
 
-/// Drops the handler within the span, since lines that it logs when its client
-/// leaves belong to its request too.
+/// Drops the handler within the span, because its log lines after a disconnect
+/// also belong to its request.
 #[cfg(feature = "tracing")]
 impl Drop for ResponseFuture {
     fn drop(&mut self) {
@@ -336,7 +338,7 @@ impl Drop for ResponseFuture {
     }
 }
 
-/// Returns the answer to a poll after the response was given.
+/// Returns the response to a poll after completion.
 #[cold]
 pub(crate) fn given(settings: Settings) -> Response {
     answer_bug("a response that was given is polled again", settings)

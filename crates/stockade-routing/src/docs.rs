@@ -1,4 +1,5 @@
-//! [`DocsSetting`]: the documentation of a level, and the defaults of the levels around it.
+//! [`DocsSetting`]: the documentation of a level, and the defaults of the
+//! levels around it.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -23,8 +24,9 @@ impl DocsSetting {
         Self { own: Some(Placed::new(Arc::new(docs), place)), defaults: None }
     }
 
-    /// Returns the configuration errors of a router, a group or a node. Its documentation is
-    /// removed if it has errors, so that its routes do not report them again.
+    /// Returns the configuration errors of a router, a group or a node. Removes
+    /// its documentation if it has errors, so its routes do not report them
+    /// again.
     pub(crate) fn check_defaults(&mut self) -> Vec<ConfigIssue> {
         let Some(Placed { value: docs, place }) = &self.own else { return Vec::new() };
         let mut issues = docs.issues();
@@ -48,8 +50,8 @@ impl DocsSetting {
         }
     }
 
-    /// Adds the default responses and examples that a route can have. `issues` returns the
-    /// number of errors in the documentation of the route.
+    /// Adds the default responses and examples that are valid for a route.
+    /// `issues` returns the number of errors in the documentation of the route.
     pub(crate) fn add_fitting(
         &self,
         docs: &mut BoxedOr<RouteDocs>,
@@ -62,7 +64,8 @@ impl DocsSetting {
         *docs.make_mut() = changed;
     }
 
-    /// Returns the documentation of this level with the levels around it.
+    /// Returns the documentation of this level merged with the levels around
+    /// it.
     fn joined(&self) -> Option<Arc<RouteDocs>> {
         match (&self.own, &self.defaults) {
             (Some(own), Some(defaults)) => Some(Arc::new(joined(&own.value, defaults))),
@@ -84,15 +87,17 @@ impl Inherit for DocsSetting {
 const SUMMARY_OF_MANY: &str = "`docs` has a summary, but it describes several routes: use \
                                `tag: Tag::new(name, text)` to describe them as a group";
 
-/// Returns documentation with the defaults for everything that it lacks.
+/// Returns the documentation, with defaults for everything that it does not
+/// set.
 fn joined(own: &RouteDocs, defaults: &RouteDocs) -> RouteDocs {
     let mut docs = with_texts(own.clone(), defaults);
     add_missing(&mut docs, defaults, |_| true);
     docs
 }
 
-/// Adds default responses and examples of statuses that have none, and the default example of
-/// the body. Leaves out what does not fit the documentation.
+/// Adds default responses and examples for statuses without them, and the
+/// default example of the body. Omits the defaults that do not fit the
+/// documentation.
 fn add_missing(docs: &mut RouteDocs, defaults: &RouteDocs, fits: impl Fn(&RouteDocs) -> bool) {
     let responses = missing(&docs.responses, &defaults.responses);
     let examples = missing(&docs.reply_examples, &defaults.reply_examples);
@@ -115,13 +120,13 @@ fn add_missing(docs: &mut RouteDocs, defaults: &RouteDocs, fits: impl Fn(&RouteD
     }
 }
 
-/// Returns the default values of statuses that have no value.
+/// Returns the default values of statuses without a value.
 fn missing<T: Clone>(own: &[(u16, T)], defaults: &[(u16, T)]) -> Vec<(u16, T)> {
     let is_missing = |(status, _): &&(u16, T)| own.iter().all(|(known, _)| known != status);
     defaults.iter().filter(is_missing).cloned().collect()
 }
 
-/// Returns documentation with the defaults, except responses and examples.
+/// Returns the documentation with the defaults, except responses and examples.
 fn with_texts(mut docs: RouteDocs, defaults: &RouteDocs) -> RouteDocs {
     docs.description = docs.description.or_else(|| defaults.description.clone());
     if docs.tags.is_empty() {

@@ -1,5 +1,5 @@
 //! [`RouteEntry`]: a handler with its middleware, checks and limits, and
-//! [`RouteRef`], the same in the place where it was added.
+//! [`RouteRef`], a reference to the entry of an added route.
 //!
 //! Spec: Route entry object.
 
@@ -20,7 +20,8 @@ use crate::method_set::MethodSet;
 use crate::route_host::RouteHost;
 use crate::settings::{RouteSettings, runs_before_auth};
 
-/// Returns the middleware of a list, each with the place where it was added.
+/// Returns the middleware of a list, each with the source location of its
+/// addition.
 #[track_caller]
 pub(crate) fn added<M>(list: impl IntoMiddlewareList<M>, level: Level) -> Vec<Middleware> {
     let place = Location::caller();
@@ -37,20 +38,20 @@ pub(crate) fn added<M>(list: impl IntoMiddlewareList<M>, level: Level) -> Vec<Mi
 #[must_use = "an entry does nothing until it stands in a tree"]
 pub struct RouteEntry {
     pub(crate) handler: Handler,
-    /// Only of a WebSocket route. In a box, as `cors`: there are many routes, and
-    /// few of them have one.
+    /// Only for a WebSocket route. Boxed, like `cors`, because only a few of
+    /// many routes have it.
     pub(crate) web_socket: Option<Box<WebSocketOptions>>,
-    /// True if something was set that only a WebSocket has.
+    /// True if an option was set that only WebSocket routes have.
     pub(crate) web_socket_only: bool,
-    /// True if the route is everything at and below its path.
+    /// True if the route matches everything at and below its path.
     pub(crate) is_mount: bool,
     pub(crate) middleware: Vec<Middleware>,
-    /// The index in `middleware` of the first middleware after the router's middleware:
-    /// authentication runs there.
+    /// The index in `middleware` of the first middleware after the router's
+    /// middleware. Authentication runs there.
     pub(crate) after_router: usize,
     /// The index in `middleware` of the route's own first middleware.
     pub(crate) own: usize,
-    /// The host of the nodes and groups around it; none for any host.
+    /// The host of the nodes and groups around it; `None` for any host.
     pub(crate) host: Option<RouteHost>,
     /// True if the host of the router does not apply.
     pub(crate) has_any_host: bool,
@@ -61,26 +62,28 @@ pub struct RouteEntry {
     pub(crate) validation: BoxedOr<Validation>,
     pub(crate) name: Option<String>,
     pub(crate) path: Option<String>,
-    /// The reason why no rate limit counts it, if the framework takes it out.
+    /// The reason why no rate limit counts it, if the framework exempts it.
     pub(crate) rate_exempt_reason: Option<&'static str>,
     pub(crate) docs: BoxedOr<RouteDocs>,
-    /// The methods that its requests call by their names.
+    /// The methods that its requests call by name.
     pub(crate) methods: Option<Box<MethodSet>>,
     /// True if it is a method that the requests of another route call.
     pub(crate) is_call: bool,
-    /// True if its `auth` and its `public` do not replace a required `auth` around it.
+    /// True if its `auth` and its `public` do not replace a required `auth`
+    /// around it.
     pub(crate) keeps_outer_auth: bool,
-    /// True if rate limits count the parts of its requests one by one.
+    /// True if rate limits count the parts of its requests separately.
     pub(crate) has_subrequests: bool,
-    /// True if the marks of its types are applied to its requests and responses.
+    /// True if the marks of its types are applied to its requests and
+    /// responses.
     pub(crate) applies_marks: bool,
     pub(crate) location: &'static Location<'static>,
-    /// The mistakes in the values of its keys.
+    /// The configuration errors in its options.
     pub(crate) mistakes: Vec<ConfigIssue>,
 }
 
 impl RouteEntry {
-    /// Makes an entry of this handler and nothing else.
+    /// Creates an entry with only this handler.
     #[track_caller]
     pub fn new<F, Args>(handler: F) -> Self
     where
@@ -121,33 +124,33 @@ impl RouteEntry {
         }
     }
 
-    /// Replaces the path that the tree gives it; the router's prefix still
-    /// applies.
+    /// Replaces the path from the tree. The prefix of the router still applies.
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = Some(path.into());
         self
     }
 
-    /// Puts middleware of a node, a group or a router in front.
+    /// Inserts the middleware of a node, a group or a router first.
     pub(crate) fn inherit(&mut self, middleware: &[Middleware]) {
         self.middleware.splice(0..0, middleware.iter().cloned());
         self.own += middleware.len();
     }
 
-    /// Takes the mistakes in its keys out.
+    /// Removes the configuration errors and returns them.
     pub(crate) fn take_mistakes(&mut self) -> impl Iterator<Item = ConfigIssue> + use<> {
         let settings = self.settings.end_level(Level::Entry);
         std::mem::take(&mut self.mistakes).into_iter().chain(settings)
     }
 
-    /// Puts the limits of a node or a group in front, behind the first `outer` middleware.
+    /// Inserts the limits of a node or a group after the first `outer`
+    /// middleware.
     pub(crate) fn inherit_limits(&mut self, outer: usize, limits: &[Middleware]) {
         self.middleware.splice(outer..outer, limits.iter().cloned());
         self.own += limits.len();
     }
 
-    /// Adds the middleware of its settings before its other middleware: error handling,
-    /// limits, timeout.
+    /// Adds the middleware of its settings before its other middleware: error
+    /// handling, limits, timeout.
     pub(crate) fn place_settings(&mut self, router: &RouteSettings) {
         self.keep_outer_auth(router);
         let mut settings = self.settings.clone();
@@ -165,8 +168,8 @@ impl RouteEntry {
         }
     }
 
-    /// Keeps a required `auth` around the route if the route asks for it: its own `auth` runs
-    /// in addition, and its own `public` does not count.
+    /// Keeps a required `auth` around the route if the route requests it. Its
+    /// own `auth` then runs in addition, and its own `public` does not count.
     fn keep_outer_auth(&mut self, router: &RouteSettings) {
         let mut outer = Access::of(&self.inherited);
         outer.inherit(&Access::of(router));
@@ -199,24 +202,25 @@ impl RouteEntry {
         self.middleware.extend(after);
     }
 
-    /// Takes the route out of the `auth` and the `public` around it, because its own
-    /// middleware decides who may call it.
+    /// Exempts the route from the `auth` and the `public` around it, because
+    /// its own middleware decides about access.
     #[doc(hidden)]
     pub fn own_access(mut self) -> Self {
         self.settings.auth = Setting::Off;
         self
     }
 
-    /// Lets a required `auth` around the route run too, in addition to the `auth` of the
-    /// route and in spite of its `public`, as for a method that requests of a route call.
+    /// Keeps a required `auth` around the route, in addition to the `auth` of
+    /// the route and despite its `public`. For example, for a method that
+    /// requests of another route call.
     #[doc(hidden)]
     pub fn keeping_outer_auth(mut self) -> Self {
         self.keeps_outer_auth = true;
         self
     }
 
-    /// Returns the value of a key; mistakes in it are kept for the build of the
-    /// router.
+    /// Returns the value of an option. Stores its configuration errors for the
+    /// build of the router.
     fn checked<T>(&mut self, key: &str, value: Result<T, ConfigError>) -> Option<T> {
         let place = self.location;
         let mistakes = |error: ConfigError| {
@@ -230,7 +234,7 @@ impl RouteEntry {
     }
 }
 
-/// A route that was just added, to say more about it.
+/// A reference to an added route, for setting its options.
 #[derive(Debug)]
 pub struct RouteRef<'r> {
     pub(crate) entry: &'r mut RouteEntry,
@@ -241,7 +245,7 @@ impl<'r> RouteRef<'r> {
         Self { entry }
     }
 
-    /// Does the same as [`RouteEntry::own_access`].
+    /// Calls [`RouteEntry::own_access`].
     #[doc(hidden)]
     #[expect(
         clippy::must_use_candidate,
@@ -253,14 +257,14 @@ impl<'r> RouteRef<'r> {
         self
     }
 
-    /// Returns the file and line where the route was added.
+    /// Returns the file and line of the call that added the route.
     #[must_use]
     pub fn location(&self) -> &'static Location<'static> {
         self.entry.location
     }
 }
 
-/// Writes each setter twice: for an entry, and for a route in its place.
+/// Generates each setter for both an entry and a reference to a route.
 macro_rules! setters {
     ($(
         $(#[$doc:meta])*
@@ -293,22 +297,23 @@ macro_rules! setters {
 }
 
 setters! {
-    /// Adds middleware that runs after that of the router, its groups and the
-    /// tree, in list order.
+    /// Adds middleware that runs after the middleware of the router, its groups
+    /// and the tree, in list order.
     fn middleware<M>(entry, list: impl IntoMiddlewareList<M>) {
         entry.middleware.extend(added(list, Level::Entry));
     }
 
-    /// Checks the body before the handler runs, and puts the outcome in its
-    /// place; a body that fails is a 400. Of a WebSocket it checks each message that is
-    /// read as JSON. On a route of any method, such as a mount, GET, HEAD and OPTIONS
-    /// without a body pass; a body of GET or HEAD is not parsed, and fails.
+    /// Validates the body before the handler runs, and replaces it with the
+    /// validated value. An invalid body gets a 400. A WebSocket validates each
+    /// message that is read as JSON. On a route of any method, such as a mount,
+    /// GET, HEAD and OPTIONS requests without a body pass. A body of GET or
+    /// HEAD is not parsed, and is invalid.
     fn validation(entry, schema: impl IntoSchema) {
         entry.validation.make_mut().body = entry.checked("validation", schema.into_schema());
     }
 
-    /// Checks the query before the body. Text becomes numbers and booleans
-    /// where the schema asks for them.
+    /// Validates the query before the body. Text is converted to numbers and
+    /// booleans if the schema requires them.
     fn query(entry, schema: impl IntoSchema) {
         let schema = entry.checked("query", schema.into_schema());
         let mistakes = schema.iter().flat_map(|schema| schema.query_mistakes());
@@ -318,8 +323,8 @@ setters! {
         entry.validation.make_mut().query = schema;
     }
 
-    /// Checks the parameters of the path before the query. Text becomes numbers
-    /// and booleans where the schema asks for them.
+    /// Validates the parameters of the path before the query. Text is converted
+    /// to numbers and booleans if the schema requires them.
     fn params(entry, schema: impl IntoSchema) {
         entry.validation.make_mut().params = entry.checked("params", schema.into_schema());
     }

@@ -1,37 +1,36 @@
-//! The last rules of HTTP for a response of any origin: handler, middleware or
-//! router.
+//! The last HTTP rules for a response from a handler, middleware or the router.
 //!
-//! Hot: each response passes here.
+//! Hot: each response passes through here.
 
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
 use http_body::Body as _;
 use stockade_core::{HttpBody, Response, error_of};
 use stockade_errors::ApiError;
 
-/// Finishes a response of any origin, by the method and version of its request
-/// alone.
+/// Finishes a response from any source. Depends only on the method and version
+/// of its request.
 pub(crate) fn finish_response(response: &mut Response, is_head: bool, version: Version) {
     let status = response.status().as_u16();
-    // An error handler may have given an unread body another status.
+    // An error handler may have changed the status of an unread body.
     let was_unread = matches!(error_of(response).map(ApiError::status), Some(408 | 413));
     if is_head || matches!(status, 204 | 205 | 304) {
         without_body(response, is_head);
     }
-    // The rest of the body is not read, so the connection cannot go on.
+    // The rest of the body is not read, so the connection cannot be reused.
     if (matches!(status, 408 | 413) || was_unread) && version <= Version::HTTP_11 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
 }
 
-/// Removes headers that would make a malformed message of the response.
+/// Removes headers that would make the response a malformed message.
 ///
-/// The framing is the host's: it knows the length of the message.
+/// The host does the framing, because it knows the length of the message.
 ///
-/// An empty body may have the length of another one in a response to HEAD, and in a
-/// 304.
+/// An empty body in a response to HEAD, or in a 304, may have the length of
+/// another body.
 pub(crate) fn correct_framing(response: &mut Response, is_head: bool) {
-    // The usual response has nothing to be corrected. To compare a few names takes a
-    // tenth of looking two up.
+    // Most responses do not need a correction. Comparing a few names takes a
+    // tenth of the time of two lookups.
     let frames =
         |name: &HeaderName| matches!(*name, header::TRANSFER_ENCODING | header::CONTENT_LENGTH);
     if !response.headers().keys().any(frames) {
@@ -55,8 +54,9 @@ pub(crate) fn correct_framing(response: &mut Response, is_head: bool) {
 
 /// Removes `Transfer-Encoding`, which belongs to one connection.
 ///
-/// A proxy passes on `chunked` of its upstream, whose body is decoded already: no
-/// fault, and a line for each answer. A body in any other coding cannot be read.
+/// A proxy forwards `chunked` from its upstream with a decoded body. This is
+/// not an error, but it would log a line for each response. A body in any other
+/// coding cannot be read.
 #[cold]
 fn remove_transfer_encoding(headers: &mut HeaderMap) {
     let mut values = headers.get_all(header::TRANSFER_ENCODING).iter();
@@ -66,7 +66,7 @@ fn remove_transfer_encoding(headers: &mut HeaderMap) {
     log::log!(target: "stockade", level, "a handler's Transfer-Encoding is left out");
 }
 
-/// Drops the body; an answer to HEAD keeps the length that it would have.
+/// Removes the body. A response to HEAD keeps the length that the body has.
 ///
 /// Source: RFC 9110, sections 9.3.2 (HEAD), 15.3.5 (204), 15.3.6 (205) and
 /// 15.4.5 (304).
@@ -86,8 +86,8 @@ fn without_body(response: &mut Response, is_head: bool) {
         }
         304 => {}
         _ if is_head => {
-            // A service or an upstream leaves the body of a HEAD out by itself: an
-            // empty one does not tell the length that GET has.
+            // A service or an upstream may already omit the body of a HEAD
+            // response, so an empty body does not indicate the length for GET.
             if let Some(length) = length.filter(|length| *length > 0) {
                 headers.entry(header::CONTENT_LENGTH).or_insert(length.into());
             }

@@ -1,41 +1,46 @@
-//! [`HeadSink`]: headers that a server writes as text into the head of a response.
+//! [`HeadSink`]: headers that a server writes as text into the head of a
+//! response.
 //!
 //! Hot. This is one optimization in three places:
 //!
-//! 1. [`PreparedHeaders`](crate::prepared_headers::PreparedHeaders) writes the headers of
-//!    the built-in stages here if the server has a sink, and into the map of the response
-//!    otherwise.
+//! 1. [`PreparedHeaders`](crate::prepared_headers::PreparedHeaders) writes the
+//!    headers of the built-in stages here if the server has a sink, and into
+//!    the map of the response otherwise.
 //! 2. `HeadSink` holds the text until the head of the response is written.
-//! 3. `HeadWriter` of `stockade-server` inserts the text behind the status line. It
-//!    depends on the order in which hyper writes, so it is part of the server's
-//!    `fast_path`, which explains the assumptions and has a test for each of them.
+//! 3. `HeadWriter` of `stockade-server` inserts the text after the status line.
+//!    It depends on the order in which hyper writes, so it is part of the
+//!    server's `fast_path`, which explains the assumptions and has a test for
+//!    each of them.
 //!
-//! Reason: the eleven headers of the defaults cost 4,600 instructions per response as a
-//! map, which is copied and then written by hyper line by line. As text they cost 1,200.
+//! Reason: the eleven default headers cost 4,600 instructions per response as a
+//! map, which is copied and then written by hyper line by line. As text they
+//! cost 1,200.
 //!
-//! Without a sink (HTTP/2, hosts, `ServerOptions::hyper_fast_path(false)`), clients get
-//! the same headers, in another order.
+//! Without a sink (HTTP/2, hosts, `ServerOptions::hyper_fast_path(false)`),
+//! clients receive the same headers in another order.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use stockade_errors::locks::lock;
 
-/// The lines of headers for the next head of a connection that are not in the map of the
-/// response.
+/// The header lines for the next head of a connection that are not in the map
+/// of the response.
 ///
-/// A server passes it to [`poll_into`](crate::dispatch::poll_into) if it writes the lines.
-/// The response and the socket belong to different types, so both share it. Only the task
-/// of the connection locks it.
+/// A server that writes the lines passes it to
+/// [`poll_into`](crate::dispatch::poll_into). The response and the socket
+/// belong to different types, so both share it. Only the task of the connection
+/// locks it.
 #[derive(Debug, Default)]
 pub struct HeadSink {
     text: Mutex<Vec<u8>>,
-    /// True if there are lines. Saves the lock for the other case.
+    /// True if there are lines. Avoids the lock otherwise.
     has_lines: AtomicBool,
 }
 
 impl HeadSink {
-    /// Replaces the lines. `write` appends the new ones, each with its line end.
+    /// Replaces the lines. `write` appends the new lines, each with a line
+    /// ending.
     pub fn set(&self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut text = self.lock();
         text.clear();
@@ -50,7 +55,8 @@ impl HeadSink {
         self.has_lines.load(Ordering::Relaxed)
     }
 
-    /// Marks the lines as written and returns them. Their memory serves the next response.
+    /// Marks the lines as written and returns them. The next response reuses
+    /// their memory.
     pub fn take(&self) -> MutexGuard<'_, Vec<u8>> {
         self.has_lines.store(false, Ordering::Relaxed);
         self.lock()
@@ -62,7 +68,7 @@ impl HeadSink {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
-        // Nothing panics between two steps of a change.
+        // No code panics in the middle of a change.
         lock(&self.text)
     }
 }

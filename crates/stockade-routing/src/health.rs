@@ -1,18 +1,16 @@
-//! [`health_routes`]: the routes for those who watch the program.
+//! [`health_routes`]: the health check routes for monitoring.
 
 use http::Method;
 use stockade_stages::health::{live, ready};
 
 use crate::{RouteEntry, RouteTree};
 
-/// Makes `GET /health/live` and `GET /health/ready`, to be spread into a tree.
-/// Neither is charged to a rate limit, because those who watch ask often, and
-/// neither waits for a place among the requests in flight. Both say why they are
-/// open to everybody.
+/// Creates `GET /health/live` and `GET /health/ready`, to be spread into a
+/// tree. They are exempt from rate limits, because monitoring polls often, and
+/// from concurrency limits. Both declare the reason why they are public.
 ///
-/// The second needs a
-/// [`Readiness`](stockade_stages::health::Readiness) as state; the own
-/// server sets it to false when a shutdown begins.
+/// The second route needs a [`Readiness`](stockade_stages::health::Readiness)
+/// as state. The built-in server sets it to false when a shutdown begins.
 ///
 /// ```
 /// use stockade::middleware::health::Readiness;
@@ -26,7 +24,7 @@ use crate::{RouteEntry, RouteTree};
 /// ```
 ///
 /// # Beyond the spec
-/// The specification has no such routes.
+/// The specification does not have such routes.
 #[track_caller]
 pub fn health_routes() -> RouteTree {
     let unlimited = |entry: RouteEntry| {

@@ -1,4 +1,4 @@
-//! [`HostOptions`]: the options that a server or a host overrides.
+//! [`HostOptions`]: the router options that a server or a host can override.
 //!
 //! Spec: Router options.
 
@@ -15,28 +15,29 @@ use crate::app::{App, Resolved, warn_if_exposed};
 use crate::settings::{HostSettings, RouteSettings};
 use crate::stages::{StageRules, Stages, in_rate_limit};
 
-/// The options of a server or a host that override those of the router, by
-/// [`App::with_options`](crate::App::with_options).
+/// The options of a server or a host that override the options of the router,
+/// by [`App::with_options`](crate::App::with_options).
 ///
-/// In a file `true` for `rate_limit` asks for a limit: the router's, or the
-/// default if it has none.
+/// In a configuration file, `true` for `rate_limit` means the limit of the
+/// router, or the default limit if the router does not have one.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(try_from = "Raw")]
 pub struct HostOptions {
-    /// The settings of routes that a host overrides: `max_body`.
+    /// The route setting that a host overrides: `max_body`.
     pub(crate) settings: RouteSettings,
     pub(crate) host: HostSettings,
-    /// The limit instead of the router's. It counts for all clones of the options.
+    /// The limit that replaces the router's limit. All clones of the options
+    /// share its counts.
     rate_limit: Setting<Arc<RateLimiter>>,
-    /// The limit for `true` if the router has none.
+    /// The limit for `true` if the router does not have a limit.
     fallback: Option<Arc<RateLimiter>>,
-    /// The mistake in the rate limit.
+    /// The configuration error in the rate limit.
     in_limit: Option<ConfigError>,
-    /// All mistakes.
+    /// All configuration errors.
     mistake: Option<ConfigError>,
 }
 
-/// As it stands in a file.
+/// The form in a configuration file.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Raw {
@@ -69,7 +70,7 @@ impl TryFrom<Raw> for HostOptions {
 }
 
 impl HostOptions {
-    /// Returns options that override nothing.
+    /// Creates options that override nothing.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -82,8 +83,9 @@ impl HostOptions {
         self
     }
 
-    /// Overrides [`RouterOptions::max_body`](crate::RouterOptions::max_body), in bytes; a limit
-    /// of the route itself, or of a node or a group around it, still counts.
+    /// Overrides [`RouterOptions::max_body`](crate::RouterOptions::max_body),
+    /// in bytes. A limit of the route itself, or of a node or a group around
+    /// it, still counts.
     #[must_use]
     #[doc(alias = "maxBodySize")]
     pub fn max_body(mut self, bytes: u64) -> Self {
@@ -91,14 +93,16 @@ impl HostOptions {
         self
     }
 
-    /// Sets [`max_body`](Self::max_body) by the name of the specification.
+    /// Sets [`max_body`](Self::max_body) by the name in the specification.
     #[must_use]
     pub fn max_body_size(self, bytes: u64) -> Self {
         self.max_body(bytes)
     }
 
-    /// Overrides [`RouterOptions::trust_proxy`](crate::RouterOptions::trust_proxy), and takes
-    /// the same values. A malformed network is a [configuration error](Self::issue).
+    /// Overrides
+    /// [`RouterOptions::trust_proxy`](crate::RouterOptions::trust_proxy), and
+    /// accepts the same values. A malformed network is a [configuration
+    /// error](Self::issue).
     #[must_use]
     pub fn trust_proxy(mut self, trust_proxy: impl Into<TrustProxy>) -> Self {
         self.host.trust_proxy = Some(trust_proxy.into());
@@ -106,26 +110,29 @@ impl HostOptions {
         self
     }
 
-    /// Finds all mistakes again, after an option has changed.
+    /// Updates the configuration errors after a change of an option.
     fn note_mistakes(&mut self) {
         let in_proxies = self.host.trust_proxy.as_ref().and_then(|trust| trust.check().err());
         let all = self.in_limit.iter().chain(&in_proxies).flat_map(ConfigError::issues);
         self.mistake = ConfigError::check(all.cloned().collect()).err();
     }
 
-    /// Overrides [`RouterOptions::cors_origin`](crate::RouterOptions::cors_origin). The other
-    /// rules of CORS are the router's; if the router has none, there are none. A route with
-    /// its own rules keeps them.
+    /// Overrides
+    /// [`RouterOptions::cors_origin`](crate::RouterOptions::cors_origin). The
+    /// other CORS rules are the rules of the router; if the router has none,
+    /// there are none. A route with its own rules keeps them.
     #[must_use]
     pub fn cors_origin(mut self, cors_origin: impl Into<CorsOrigin>) -> Self {
         self.host.cors_origin = Some(cors_origin.into());
         self
     }
 
-    /// Overrides [`RouterOptions::rate_limit`](crate::RouterOptions::rate_limit), and takes the
-    /// same values: `false` is no limit, and `true` is the limit of the router, or the default
-    /// if it has none. A limit counts apart from the router's, by the router's clock;
-    /// applications that get clones of these options share its counts.
+    /// Overrides
+    /// [`RouterOptions::rate_limit`](crate::RouterOptions::rate_limit), and
+    /// accepts the same values. `false` means no limit. `true` is the limit of
+    /// the router, or the default limit if the router does not have one. A
+    /// limit has separate counts but uses the router's clock; applications with
+    /// clones of these options share its counts.
     ///
     /// A limit or a window of 0 is a [configuration error](Self::issue).
     #[must_use]
@@ -154,14 +161,15 @@ impl HostOptions {
         self.note_mistakes();
     }
 
-    /// Returns the mistake in these options, if there is one. A server reports it
-    /// when it is made, and [`App::with_options`](crate::App::with_options) fails with it.
+    /// Returns the configuration error in these options, if there is one. A
+    /// server reports it when it is created, and
+    /// [`App::with_options`](crate::App::with_options) fails with it.
     #[must_use]
     pub fn issue(&self) -> Option<&ConfigError> {
         self.mistake.as_ref()
     }
 
-    /// Returns the stages of a router after these options replace the options of the router.
+    /// Returns the stages of a router with these options applied.
     fn stages(self, stages: &Stages) -> Result<Stages, ConfigError> {
         let mut rules = StageRules::clone(stages);
         rules.limiter = self.limiter(stages.limiter.as_ref())?;
@@ -174,7 +182,7 @@ impl HostOptions {
         Ok(Stages::new(rules))
     }
 
-    /// Returns the rate limit that these options make of the router's.
+    /// Applies these options to the rate limit of the router.
     fn limiter(
         &self,
         router: Option<&Arc<RateLimiter>>,
@@ -192,11 +200,12 @@ impl HostOptions {
 }
 
 impl App {
-    /// Returns an application with the same routes and these options. An option that is not
-    /// set keeps its value.
+    /// Returns an application with the same routes and these options. An option
+    /// that is not set keeps its value.
     ///
-    /// Servers and hosts call this once, when they are made. The applications share routes,
-    /// handlers, state and counters. Everything that depends on the options is prepared again.
+    /// Servers and hosts call this once, when they are created. The
+    /// applications share routes, handlers, state and counters. Everything that
+    /// depends on the options is prepared again.
     ///
     /// ```
     /// use stockade::{HostOptions, Router};
@@ -208,7 +217,7 @@ impl App {
     /// ```
     ///
     /// # Errors
-    /// The [configuration error](HostOptions::issue) in the options.
+    /// Returns the [configuration error](HostOptions::issue) in the options.
     pub fn with_options(&self, options: HostOptions) -> Result<Self, ConfigError> {
         let mut settings = self.resolved.settings;
         let exposes_errors_always =

@@ -1,4 +1,4 @@
-//! The setters of the host of routers, groups and nodes.
+//! The setters for the host of routers, groups and nodes.
 
 use crate::options::RouterOptions;
 use crate::route_host::{read, within};
@@ -6,12 +6,13 @@ use crate::router::Router;
 use crate::tree::RouteTree;
 
 impl RouteTree {
-    /// Sets the host of the requests to all routes from here on: a name such as
-    /// `api.example.com`, or with parameters, `:tenant.example.com`. Default: any host.
+    /// Sets the host of the requests to this node and all routes below it. The
+    /// host is a name such as `api.example.com`, or has parameters, as in
+    /// `:tenant.example.com`. Default: any host.
     ///
-    /// A parameter matches a part of the name between two dots, and comes before the
-    /// parameters of the path in [`Path`](stockade_core::extract::Path). A host in a host is a
-    /// configuration error.
+    /// A parameter matches a part of the name between two dots, and precedes
+    /// the parameters of the path in [`Path`](stockade_core::extract::Path).
+    /// Nested hosts are a configuration error.
     ///
     /// ```
     /// use stockade::prelude::*;
@@ -38,20 +39,21 @@ impl RouteTree {
     ///
     /// # The host of a request
     ///
-    /// It is the authority of the target, if there is one (HTTP/2, and absolute targets), else
-    /// `Host`. Two different ones are a 400. Behind a trusted proxy
-    /// ([`trust_proxy`](crate::RouterOptions::trust_proxy)) it is the last value of
-    /// `X-Forwarded-Host`, or of `host` in `Forwarded`, if the header is there. Let the proxy
-    /// set this header, because it passes on the header of a client otherwise. Case, port and
-    /// a dot at the end do not matter. A host is chosen by the client, so it is not proof of
-    /// anything.
+    /// The host is the authority of the target, if there is one (HTTP/2, and
+    /// absolute targets), otherwise `Host`. Two different hosts are a 400.
+    /// Behind a trusted proxy
+    /// ([`trust_proxy`](crate::RouterOptions::trust_proxy)) it is the last
+    /// value of `X-Forwarded-Host`, or of `host` in `Forwarded`, if the request
+    /// has the header. Configure the proxy to set this header; otherwise it
+    /// forwards the header of a client. Case, port and a trailing dot do not
+    /// matter. The client chooses the host, so a host does not prove anything.
     ///
-    /// # Which route wins
+    /// # Route precedence
     ///
-    /// The best host counts: text comes before a parameter, label by label from the left. Its
-    /// routes come before routes without a host, which requests of all hosts reach. Requests
-    /// of an unknown host, and of a malformed one, reach only these. A wrong method is a 405
-    /// with the methods of both.
+    /// The best host counts: text precedes a parameter, label by label from the
+    /// left. Its routes precede routes without a host, which match requests of
+    /// all hosts. Requests with an unknown or malformed host only match routes
+    /// without a host. A wrong method is a 405 with the methods of both.
     #[track_caller]
     pub fn host(mut self, host: &str) -> Self {
         match read(host) {
@@ -73,8 +75,8 @@ impl Router {
         self
     }
 
-    /// Puts all routes on the host of the router, except routes for those who watch the
-    /// program: they ask by an address.
+    /// Sets the host of the router for all its routes, except routes for
+    /// monitoring, which uses an address as the host.
     pub(crate) fn place_host(&mut self) {
         let Some(host) = self.options.route_host.take() else { return };
         for route in self.routes.iter_mut().filter(|route| !route.entry.has_any_host) {

@@ -1,4 +1,4 @@
-//! [`HostTable`]: from a host to its routes.
+//! [`HostTable`]: a map from hosts to their routes.
 
 use stockade_path::Spans;
 use stockade_path::host::HostPattern;
@@ -8,21 +8,22 @@ use crate::site::Site;
 
 /// The routes of each host.
 pub(crate) struct HostTable {
-    /// From the labels of a host to its index.
+    /// A map from the labels of a host to its index.
     pub(crate) table: Table<usize>,
     pub(crate) sites: Box<[Site]>,
-    /// The labels of each site without the names of parameters.
+    /// The labels of each site, without the names of parameters.
     pub(crate) canonical: Box<[String]>,
 }
 
 impl HostTable {
-    /// Returns the routes of the best host, and the places of its parameters.
+    /// Returns the routes of the best host, and the positions of its
+    /// parameters.
     pub(crate) fn find(&self, labels: &str) -> Option<(&Site, Spans)> {
         let found = self.table.find(labels)?;
         Some((self.sites.get(*found.value)?, found.spans))
     }
 
-    /// Returns the routes of a host as it was declared.
+    /// Returns the routes of a declared host.
     pub(crate) fn site_of(&self, host: &HostPattern) -> Option<&Site> {
         let canonical = host.labels().canonical();
         let index = self.canonical.iter().position(|known| **known == *canonical)?;

@@ -7,18 +7,18 @@ use stockade_stages::{RateLimit, RequestLimit};
 use crate::entry::{RouteEntry, RouteRef};
 use crate::tree::RouteTree;
 
-/// A value of the setting `rate_limit` of a `Level`: a [`Quota`], a [`RateLimit`], `false`
-/// or `true`.
+/// A value of the setting `rate_limit` of a `Level`: a [`Quota`], a
+/// [`RateLimit`], `false` or `true`.
 ///
-/// A [`RequestLimit`] is a value for nodes and routes. It is not a value for a router, whose
-/// limit runs before authentication.
+/// A [`RequestLimit`] is only valid for nodes and routes. The limit of a router
+/// runs before authentication.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a rate limit of `{Level}`",
     label = "expected a quota such as `10 / MINUTE`, a `RateLimit`, or `false`",
     note = "no user is known where the limit of a router runs: set a limit by the request at the root of the tree, or pass it to `with_rate_limit`"
 )]
 pub trait IntoRateLimit<Level> {
-    /// Makes the setting.
+    /// Converts the value to the setting.
     #[doc(hidden)]
     fn into_rate_limit(self) -> Setting<RateLimit>;
 }

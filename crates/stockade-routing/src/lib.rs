@@ -1,43 +1,48 @@
 //! The route tree, the router and the dispatch of stockade.
 //!
-//! A [`Router`] is the definition; [`Router::build`] checks and compiles it to
-//! an [`App`], which answers requests from anywhere.
+//! [`Router::build`] checks the definition in a [`Router`] and compiles it to
+//! an [`App`], which handles requests from any source.
 //!
 //! Spec: Router construction and members; Path syntax.
 
-// Where things are:
+// Contents of the modules:
 // - `tree`, `entry`: `RouteTree` and `RouteEntry`, to which `routes!` expands.
 // - `router`: `Router`, `create_router`.
-// - `options`, `host_options`: `RouterOptions`, and `HostOptions`, which override them.
-// - `settings`, `setters`: the settings of routers, groups, nodes and routes; `access`: the
-//   two of them that share a slot; `docs`: documentation with defaults.
-// - `state`, `start`: the values that an application provides; `commands`: the commands about its routes.
+// - `options`, `host_options`: `RouterOptions`, and `HostOptions`, which
+//   override them.
+// - `settings`, `setters`: the settings of routers, groups, nodes and routes;
+//   `access`: the two settings that share a slot; `docs`: documentation with
+//   defaults.
+// - `state`, `start`: the values that an application provides; `commands`: the
+//   commands about its routes.
 // - `problems`: the problem types that routes declare.
-// - `build`: `Router::build`; `compile`: the routes; `compile_methods`: the methods of a route;
-//   `site_builder`: the tables.
-// - `app`: `App`; `route`: a route of it.
-// - `dispatch`: the life of a request; `lookup`: its route; `no_route`: the responses
-//   without a route; `finish`: the last rules for a response. Hot.
+// - `build`: `Router::build`; `compile`: the routes; `compile_methods`: the
+//   methods of a route; `site_builder`: the tables.
+// - `app`: `App`; `route`: a compiled route.
+// - `dispatch`: the processing of a request; `lookup`: its route; `no_route`:
+//   the responses without a route; `finish`: the last rules for a response.
+//   Hot.
 // - `stages`: the work for every request, with or without a route. Hot.
-// - `table_set`: the tables of all methods, also for other spellings of paths; `site`: the
-//   tables of a host; `sites`: the tables in which a request is looked up, and the equal forms
-//   of its path.
+// - `table_set`: the tables of all methods, also for other spellings of paths;
+//   `site`: the tables of a host; `sites`: the tables for the lookup of a
+//   request, and the equal forms of its path.
 // - `prepared_headers`: the headers of most responses, as a map and as text
 //   (`head_sink`). Hot.
-// - `route_host`, `host_setters`: the host of routes; `asked_host`: the host of a request;
-//   `host_table`: from a host to its routes.
+// - `route_host`, `host_setters`: the host of routes; `asked_host`: the host of
+//   a request; `host_table`: from a host to its routes.
 // - `matcher`: from a path to a route. Hot.
 // - `url`: the paths of named routes.
-// - `method_set`: the methods that the body of a request calls by name; `built_methods`: the same
-//   in the map.
+// - `method_set`: the methods that the body of a request calls by name;
+//   `built_methods`: the same in the map.
 // - `web_socket`: WebSocket routes; `health`: routes for monitoring.
-// - `trailing_slash`: the other form of a path, and redirects to the declared form.
+// - `trailing_slash`: the other form of a path, and redirects to the declared
+//   form.
 // - `tower`: `App` as a tower service; `mount`: other tower services as routes,
 //   and `mount_slash`: the slash after their path.
-// - `map`: makes the `RouteMap`, which has everything that an application knows about its
-//   routes.
-// - `adapter`: functions for adapters that make routes.
-// - `host`: `HostRoutes`, the routes without stages, for adapters of other hosts.
+// - `map`: the `RouteMap`, which describes all routes of an application.
+// - `adapter`: functions for adapters that add routes.
+// - `host`: `HostRoutes`, the routes without stages, for adapters of other
+//   hosts.
 
 mod access;
 mod adapter;
@@ -110,7 +115,8 @@ pub use tower::AppFuture;
 pub use tree::{IntoNode, Node, RouteTree};
 pub use url::{UrlError, build_url};
 
-/// Parts for the other crates of stockade; they carry no promise.
+/// Items for the other crates of stockade. They are exempt from semantic
+/// versioning.
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::adapter::{add_mistake, entry_of};

@@ -1,4 +1,4 @@
-//! The route of a request, and the requests that may have one.
+//! The lookup of the route of a request, with the checks for valid requests.
 //!
 //! Hot: [`find_route`] allocates nothing for up to eight parameters.
 
@@ -27,21 +27,21 @@ use crate::trailing_slash::location_of;
 /// A route and the parameters in the path of a request.
 pub(crate) type RouteMatch<'r> = (&'r Arc<Route>, Params);
 
-/// The outcome of a look-up.
+/// The result of a lookup.
 pub(crate) enum LookUp<'r> {
     /// The route of the request.
     Found(&'r Arc<Route>, Params),
-    /// A route has the raw path, but the request gets a 400.
+    /// A route matches the raw path, but the request gets a 400.
     Rejected,
-    /// A route declares the other form of the path, with or without a slash at its end. The
-    /// route is known if it has the method of the request.
+    /// A route declares the other form of the path, with or without a trailing
+    /// slash. The route is known if it has the method of the request.
     Redirected(Option<&'r Arc<Route>>, HeaderValue),
-    /// No route takes the request.
+    /// No route matches the request.
     Missing,
 }
 
-/// Finds the route of a request and puts it there, so that every stage can go by
-/// its rules. Nothing else happens yet.
+/// Finds the route of a request and stores it in the request, which lets every
+/// stage use its rules. Has no other effect.
 pub(crate) fn find_route<'r>(app: &'r Resolved, req: &mut Request) -> Option<&'r Arc<Route>> {
     if is_tunnel(req) {
         return None;
@@ -65,7 +65,7 @@ pub(crate) fn find_route<'r>(app: &'r Resolved, req: &mut Request) -> Option<&'r
     Some(route)
 }
 
-/// Does the same as [`find_route`] in a router with hosts.
+/// The variant of [`find_route`] for a router with hosts.
 #[inline(never)]
 fn find_on_host<'r>(app: &'r Resolved, req: &mut Request) -> Option<&'r Arc<Route>> {
     match examine(app, req, None) {
@@ -77,29 +77,31 @@ fn find_on_host<'r>(app: &'r Resolved, req: &mut Request) -> Option<&'r Arc<Rout
     }
 }
 
-/// Puts a request on its route.
+/// Sets the route of a request.
 #[inline]
 fn put(app: &Resolved, req: &mut Request, route: &Route, params: Params) {
-    // A limit of the route itself is stronger than any other.
+    // The route's own limit has precedence.
     let max_body = route.endpoint.max_body().unwrap_or(app.max_body);
     req.set_route(Arc::clone(route.endpoint.context()), params, app.settings, max_body);
 }
 
-/// Looks a request up, which must not be for a tunnel.
+/// Looks up a request, which must not be a request for a tunnel.
 pub(crate) fn look_up<'r>(app: &'r Resolved, req: &Request) -> LookUp<'r> {
     examine(app, req, None)
 }
 
-/// Returns true if the parameters of a route have nothing to decode, as usual.
+/// Returns true if the parameters of a route do not need decoding, which is the
+/// usual case.
 #[inline]
 fn is_plain(app: &Resolved, req: &Request, params: &Params) -> bool {
-    // The text of a route is sound: it was checked when the route was declared.
+    // The text of a route is valid, because it was checked when the route was
+    // declared.
     params.is_empty()
         || !app.routes.has_ambiguous_raw_paths && soundness(req.path()) == Soundness::Plain
 }
 
-/// Looks for the route of another method, of a preflight, or the fallback if none was
-/// found, and for other routes of the path.
+/// Finds the route of another method, of a preflight, or the fallback if no
+/// route was found. Also finds other routes of the path.
 #[cold]
 fn examine<'r>(app: &'r Resolved, req: &Request, found: Option<RouteMatch<'r>>) -> LookUp<'r> {
     let (path, sites) = (req.path(), &Sites::of(app, req));
@@ -121,7 +123,7 @@ fn examine<'r>(app: &'r Resolved, req: &Request, found: Option<RouteMatch<'r>>) 
     if is_rejected { LookUp::Rejected } else { LookUp::Found(route, params) }
 }
 
-/// Returns true if the path of a request is also a path of another route.
+/// Returns true if the path of a request also matches another route.
 #[cold]
 fn is_shared(
     app: &Resolved,
@@ -137,8 +139,9 @@ fn is_shared(
     })
 }
 
-/// Returns the redirect of a request that no route takes: the route that declares the other
-/// form of its path, if it has the method of the request, and its address.
+/// Returns the redirect of a request without a route: the address of the other
+/// form of its path, and the route that declares it, if the route has the
+/// method of the request.
 #[cold]
 pub(crate) fn find_redirect<'r>(
     sites: &Sites<'r>,
@@ -154,8 +157,9 @@ pub(crate) fn find_redirect<'r>(
     is_declared.then(|| location_of(req)).flatten().map(|it| (route.map(|(route, _)| route), it))
 }
 
-/// Looks a request that no route takes up as one for the fallback, unless it has a
-/// response without one: a preflight, a wrong method, a path that no route could have.
+/// Looks up a request without a route for the fallback, unless it gets a
+/// response without a route: a preflight, a wrong method, or a path that no
+/// route can have.
 #[cold]
 fn fallback_for<'r>(sites: &Sites<'r>, req: &Request) -> LookUp<'r> {
     let (routes, path) = (sites.routes(), req.path());
@@ -163,7 +167,7 @@ fn fallback_for<'r>(sites: &Sites<'r>, req: &Request) -> LookUp<'r> {
     if is_preflight(req) || !is_sound(path) || has_answer(sites, req, None, path) {
         return LookUp::Missing;
     }
-    // A fallback may decode the path, as a mount at the root may.
+    // A fallback may decode the path, like a mount at the root.
     let has_route = |spelling, path: &str| {
         let found = sites.search(spelling, path, &|tables, path| find(tables, req, path));
         found.is_some() || has_answer(sites, req, spelling, path)
@@ -174,7 +178,8 @@ fn fallback_for<'r>(sites: &Sites<'r>, req: &Request) -> LookUp<'r> {
     LookUp::Found(fallback, Params::default())
 }
 
-/// Returns the route of any method for a preflight that no rules of CORS answer.
+/// Returns the route of any method for a preflight to which no CORS rules
+/// respond.
 #[cold]
 fn find_for_preflight<'r>(
     app: &Resolved,
@@ -190,12 +195,12 @@ fn find_for_preflight<'r>(
     sites.search(spelling, path, &find_any)
 }
 
-/// Returns true if a program that decodes the path of a request would see a path of
-/// another route, whose middleware may guard it. `find` looks a path up.
+/// Returns true if a program that decodes the path of a request would see the
+/// path of another route. That route may have a guard. `find` looks up a path.
 ///
-/// A parameter stays one value: only its unreserved characters are decoded. The service
-/// behind a mount or a wildcard may decode everything, also twice, and may remove empty
-/// segments, `.`, `..`, and a decoded slash at the end.
+/// A parameter stays one value: only its unreserved characters are decoded. The
+/// service behind a mount or a wildcard may decode everything, even twice, and
+/// may remove empty segments, `.`, `..`, and a decoded trailing slash.
 #[cold]
 pub(crate) fn is_ambiguous(
     sites: &Sites<'_>,
@@ -216,11 +221,12 @@ pub(crate) fn is_ambiguous(
     has_other_path(sites, path, params.start(SPLAT), &is_another)
 }
 
-/// Returns the index of the route that has a path in a spelling.
+/// A function that returns the index of the route that matches a path in a
+/// spelling.
 pub(crate) type Find<'f> = &'f dyn Fn(Option<Spelling>, &str) -> Option<usize>;
 
-/// Returns true if `is_another` returns true for another spelling of a path, whose
-/// wildcard begins at `rest` if it has one.
+/// Returns true if `is_another` returns true for another spelling of a path.
+/// The wildcard of the path begins at `rest` if it has one.
 fn has_other_path(
     sites: &Sites<'_>,
     path: &str,
@@ -228,7 +234,7 @@ fn has_other_path(
     is_another: &dyn Fn(Option<Spelling>, &str) -> bool,
 ) -> bool {
     let differs = |spelling, other: &str| {
-        // Without text that has other spellings, the tables are the same.
+        // If no text has other spellings, the tables are the same.
         let is_known = !sites.has_spellings() && other == path;
         !is_known && is_another(Some(spelling), other)
     };
@@ -244,7 +250,8 @@ fn has_other_path(
                 format!("{before}{}", without_detours(&rest)),
                 format!("/{}", without_detours(&whole)),
             ];
-            // Only an encoded slash is removed: a path with a slash at its end is another.
+            // Removes only an encoded slash, because a path with a trailing
+            // slash is a different path.
             let without_slash = |clean: &String| {
                 let bare = clean.strip_suffix('/').filter(|bare| bare.len() > before.len());
                 !path.ends_with('/') && bare.is_some_and(|bare| differs(spelling, bare))
@@ -255,8 +262,8 @@ fn has_other_path(
     })
 }
 
-/// Returns the rules of CORS of the route that a preflight asks about, if it has
-/// its own.
+/// Returns the CORS rules of the route that a preflight requests, if it has its
+/// own rules.
 fn asked_cors<'r>(app: &Resolved, sites: &Sites<'r>, req: &Request) -> Option<&'r Arc<Cors>> {
     if !app.routes.has_own_cors {
         return None;
@@ -264,8 +271,8 @@ fn asked_cors<'r>(app: &Resolved, sites: &Sites<'r>, req: &Request) -> Option<&'
     asked_route(sites, req)?.cors.as_ref()
 }
 
-/// Returns the route whose rules answer a preflight: the route that it asks about, or
-/// the fallback.
+/// Returns the route with the CORS rules for a preflight: the requested route,
+/// or the fallback.
 #[cold]
 pub(crate) fn asked_route<'r>(sites: &Sites<'r>, req: &Request) -> Option<&'r Arc<Route>> {
     let asked = |tables, path: &str| find_asked(tables, req, path);
@@ -281,7 +288,7 @@ pub(crate) fn asked_route<'r>(sites: &Sites<'r>, req: &Request) -> Option<&'r Ar
     (!has_answer(sites, req, None, req.path())).then_some(fallback)
 }
 
-/// Returns the route that a preflight asks about.
+/// Returns the route that a preflight requests.
 pub(crate) fn find_asked<'r>(
     tables: &'r TableSet,
     req: &Request,
@@ -301,26 +308,27 @@ pub(crate) fn is_preflight(req: &Request) -> bool {
     policy_internals::is_preflight(req.method(), req.headers())
 }
 
-/// Returns true for a CONNECT that asks for a tunnel.
+/// Returns true for a CONNECT that requests a tunnel.
 pub(crate) fn is_tunnel(req: &Request) -> bool {
     *req.method() == Method::CONNECT && !is_extended_connect(req)
 }
 
-/// Returns true for the CONNECT that opens a WebSocket on HTTP/2, which only a
-/// host can say.
+/// Returns true for the CONNECT that opens a WebSocket on HTTP/2. Only a host
+/// can determine this.
 fn is_extended_connect(req: &Request) -> bool {
     req.extensions().get().copied().is_some_and(Upgrade::is_extended_connect)
 }
 
-/// The soundness of a path.
+/// The validity of a path.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(crate) enum Soundness {
-    /// It has nothing to decode.
+    /// It does not need decoding.
     Plain,
-    /// It has escapes.
+    /// It contains escapes.
     Escaped,
-    /// It must not be matched: it does not begin with a slash, or has a backslash or a
-    /// control character, also as `%0A`, which no well-meant path has.
+    /// It must not be matched: it does not begin with a slash, or contains a
+    /// backslash or a control character, also as `%0A`. No legitimate path
+    /// does.
     Malformed,
 }
 
@@ -331,7 +339,7 @@ pub(crate) fn is_sound(path: &str) -> bool {
 
 #[inline]
 fn soundness(path: &str) -> Soundness {
-    // `http` takes no other control character than DEL for a part of a path.
+    // `http` rejects all control characters except DEL in a path.
     let odd = memchr::memchr3(b'\\', DEL, b'%', path.as_bytes());
     match odd {
         _ if !path.starts_with('/') => Soundness::Malformed,
@@ -349,14 +357,15 @@ fn soundness_of(path: &str) -> Soundness {
     }
 }
 
-/// The one control character that `http` takes in a path.
+/// The only control character that `http` accepts in a path.
 const DEL: u8 = 0x7F;
 
-/// Returns the route of a request; HEAD falls back to GET, OPTIONS to a route of
-/// any method unless it is a preflight.
+/// Returns the route of a request. HEAD falls back to GET. OPTIONS falls back
+/// to a route of any method unless it is a preflight.
 ///
-/// A handshake goes to the WebSocket of the path, if it has one; so does a GET
-/// that nothing else takes, to be told the right form of a handshake.
+/// A handshake uses the WebSocket of the path, if it has one. So does a GET
+/// without another route, because the WebSocket's error describes a valid
+/// handshake.
 pub(crate) fn find<'r>(tables: &'r TableSet, req: &Request, path: &str) -> Option<RouteMatch<'r>> {
     let method = req.method();
     if let Some(web_sockets) = &tables.web_sockets
@@ -369,7 +378,7 @@ pub(crate) fn find<'r>(tables: &'r TableSet, req: &Request, path: &str) -> Optio
     find_exact(tables, method, path).or_else(|| find_otherwise(tables, req, path))
 }
 
-/// Returns the route of a request whose own method has none.
+/// Returns the route of a request if its own method has no route.
 #[cold]
 fn find_otherwise<'r>(tables: &'r TableSet, req: &Request, path: &str) -> Option<RouteMatch<'r>> {
     match *req.method() {
@@ -381,7 +390,7 @@ fn find_otherwise<'r>(tables: &'r TableSet, req: &Request, path: &str) -> Option
     }
 }
 
-/// Returns the route of any method that has a path.
+/// Returns the route of any method that matches a path.
 pub(crate) fn find_any<'r>(tables: &'r TableSet, path: &str) -> Option<RouteMatch<'r>> {
     find_in(tables.methods.any()?, path)
 }

@@ -1,9 +1,10 @@
-//! `MethodSet`: the methods of a route that the body of a request calls by name.
+//! `MethodSet`: the methods of a route that the body of a request calls by
+//! name.
 //!
-//! A method is compiled like a route, with the middleware of its route before its own
-//! middleware. So it has the description, the map and the rules of a route. The route runs
-//! the common middleware once for a request, and the rest for each call
-//! (`MethodTable::run`).
+//! A method is compiled like a route, with the middleware of its route before
+//! its own middleware. So it has the description, the map and the rules of a
+//! route. The route runs the common middleware once for a request, and the rest
+//! for each call (`MethodTable::run`).
 
 use std::fmt;
 use std::panic::Location;
@@ -23,22 +24,23 @@ use crate::map::{Inspector, RouteInfo, RouteMap};
 
 type Look = dyn Fn(&[&RouteInfo], &RouteMap) + Send + Sync;
 
-/// A function that looks at the methods of a route in the map, when the router is
-/// built.
+/// A function that inspects the methods of a route in the map, when the router
+/// is built.
 #[derive(Clone)]
 pub struct MapInspector {
     look: Arc<Look>,
-    /// Makes the inspector of the route at an index. The build reaches maps only by this
-    /// pointer and by the pointer in [`Inspector`].
+    /// Creates the inspector of the route at an index. The build uses maps only
+    /// through this pointer and the pointer in [`Inspector`].
     inspector: fn(Arc<Look>, usize) -> Inspector,
 }
 
 impl MapInspector {
-    /// Looks by this function.
+    /// Creates an inspector from a function.
     pub fn new(look: impl Fn(&[&RouteInfo], &RouteMap) + Send + Sync + 'static) -> Self {
         let inspector = |look: Arc<Look>, index| {
             Inspector::new(move |app, map| {
-                // The index belongs to a route with methods in the same application.
+                // The index belongs to a route with methods in the same
+                // application.
                 let methods: Option<&BuiltMethods> = app.resolved.routes.methods.get(index);
                 look(
                     &methods.map(|methods| methods.methods_in(&map.routes)).unwrap_or_default(),
@@ -62,18 +64,18 @@ impl fmt::Debug for MapInspector {
     }
 }
 
-/// The methods of a route, as its protocol declares them.
+/// The methods of a route, as declared by its protocol.
 #[derive(Clone)]
 pub struct MethodSet {
-    /// The methods, by their names.
+    /// The methods with their names.
     pub methods: Vec<(String, RouteEntry)>,
-    /// The mistakes in them.
+    /// The configuration errors in them.
     pub mistakes: Vec<ConfigIssue>,
     /// The place for the compiled methods.
     pub table: Arc<OnceLock<MethodTable>>,
-    /// Describes the body and the answers of the route by its methods.
+    /// Describes the body and the responses of the route by its methods.
     pub describe: fn(&mut RouteInfo, &[RouteInfo]),
-    /// Looks at the methods in the map when the router is built, if it is wanted.
+    /// Inspects the methods in the map when the router is built.
     pub inspect: Option<MapInspector>,
 }
 
@@ -110,8 +112,9 @@ impl MethodTable {
         self.methods.iter().map(|(_, call)| &call.endpoint)
     }
 
-    /// Runs the method at this index on a request after the common middleware, and also
-    /// returns its name. `None` if the index has no method.
+    /// Runs the method at this index for a request, after the common
+    /// middleware. Also returns its name. Returns `None` if the index does not
+    /// have a method.
     #[must_use]
     pub fn run(
         &self,
@@ -128,12 +131,13 @@ impl MethodTable {
     }
 }
 
-/// The future of a running method. It passes the response to the log and the metrics.
+/// The future of a running method. It reports the response to the log and the
+/// metrics.
 #[derive(Debug)]
 #[must_use = "nothing goes on until it is awaited"]
 pub struct RunningCall {
     running: RunningHandler,
-    /// In a box, because most calls are not observed.
+    /// Boxed, because most calls are not observed.
     observation: Option<Box<Observation>>,
 }
 
@@ -153,36 +157,36 @@ impl Future for RunningCall {
 }
 
 impl RouteEntry {
-    /// Makes an entry of a handler whose types are erased.
+    /// Creates an entry with a type-erased handler.
     #[doc(hidden)]
     #[track_caller]
     pub fn of_handler(handler: Handler) -> Self {
         Self::of(handler)
     }
 
-    /// Returns the file and line where the entry was made.
+    /// Returns the file and line that created the entry.
     #[doc(hidden)]
     #[must_use]
     pub fn location(&self) -> &'static Location<'static> {
         self.location
     }
 
-    /// Makes the requests of a route hand calls to these methods.
+    /// Lets the requests of a route call these methods.
     #[doc(hidden)]
     pub fn calling(mut self, methods: MethodSet) -> Self {
         self.methods = Some(Box::new(methods));
         self.with_parts()
     }
 
-    /// Lets rate limits count the parts of its requests one by one.
+    /// Counts the parts of its requests separately in rate limits.
     #[doc(hidden)]
     pub fn with_parts(mut self) -> Self {
         self.has_subrequests = true;
         self
     }
 
-    /// Applies the marks `read_only` and `write_only` of its types to its requests and
-    /// responses.
+    /// Applies the marks `read_only` and `write_only` of its types to its
+    /// requests and responses.
     #[doc(hidden)]
     pub fn applying_marks(mut self) -> Self {
         self.applies_marks = true;

@@ -18,14 +18,14 @@ use crate::router::Router;
 use crate::tree::RouteTree;
 
 impl Router {
-    /// Hands every request at a path and below it to a tower service: files by
-    /// `tower_http::services::ServeDir`, a proxy, a router of axum, another
-    /// [`App`](crate::App).
+    /// Passes every request at and below a path to a tower service: static
+    /// files by `tower_http::services::ServeDir`, a proxy, an axum router,
+    /// another [`App`](crate::App).
     ///
-    /// It is a route of [any method](Self::any) for `path` and `path/**`, so that
-    /// every better path and every route of a method at the same path comes first.
-    /// The stages of the router and the middleware of the route stand in front of
-    /// it as in front of every handler.
+    /// It is a route of [any method](Self::any) for `path` and `path/**`, so
+    /// every better path has precedence, and so does every route of a method at
+    /// the same path. The stages of the router and the middleware of the route
+    /// run before it, as for every handler.
     ///
     /// ```
     /// # use std::task::{Context, Poll};
@@ -57,26 +57,29 @@ impl Router {
     ///
     /// # The request of the service
     ///
-    /// - Its path begins behind `path`: `/assets/css/a.css` is `/css/a.css`,
-    ///   `/assets` and `/assets/` are `/`. The query stays. The target as it came
-    ///   is in the extensions, as [`OriginalUri`], and the address of the peer as
-    ///   `PeerAddr`.
-    /// - The path stays raw. One with a segment `.` or `..`, encoded or not, and one
-    ///   that would begin with two slashes is answered with 400, so that no path leads
-    ///   out of a folder. So is a path that leads to another route when it is decoded,
-    ///   once or twice: no spelling of a guarded path below a mount reaches its service.
-    ///   Symbolic links are not looked at: `ServeDir` follows those in its folder,
-    ///   wherever they lead.
-    /// - A body that is announced to be longer than the limit of the route or the
-    ///   router is a 413 before the service is called. One that turns out to be longer
-    ///   gives the service its bytes up to the limit, and then ends with the error
-    ///   `BodyError::TooLarge`. A service that returns this error is answered with 413;
-    ///   one that answers it itself has its own status, as the `String` of axum has 400.
-    ///   [`max_body`](RouteEntry::max_body) sets the limit of the mount. The service
-    ///   gets the bytes as they were sent, also where middleware has parsed them.
-    /// - The headers are all that came, also those for one connection alone:
-    ///   `Connection` and what it names, `TE`, `Upgrade`. A proxy that hands a request
-    ///   on has to remove them, in both directions (RFC 9110, section 7.6.1):
+    /// - Its path begins after `path`: `/assets/css/a.css` becomes
+    ///   `/css/a.css`, and `/assets` and `/assets/` become `/`. The query
+    ///   stays. The extensions contain the original target as [`OriginalUri`],
+    ///   and the address of the peer as `PeerAddr`.
+    /// - The path stays raw. A path gets a 400 if it has a segment `.` or `..`,
+    ///   encoded or not, or if it would begin with two slashes. So no path
+    ///   leads out of a folder. A path also gets a 400 if it leads to another
+    ///   route when it is decoded once or twice. So no spelling of a guarded
+    ///   path below a mount reaches its service. Symbolic links are not
+    ///   checked: `ServeDir` follows the links in its folder, wherever they
+    ///   lead.
+    /// - A body with an announced length above the limit of the route or the
+    ///   router gets a 413 before the service is called. A body that turns out
+    ///   to be longer passes its bytes up to the limit, and then ends with the
+    ///   error `BodyError::TooLarge`. The response is a 413 if the service
+    ///   returns this error. A service that handles the error has its own
+    ///   status: axum's `String` responds with 400.
+    ///   [`max_body`](RouteEntry::max_body) sets the limit of the mount. The
+    ///   service receives the original bytes, even if middleware has parsed
+    ///   them.
+    /// - The service receives all headers, including hop-by-hop headers:
+    ///   `Connection` and the headers that it names, `TE`, `Upgrade`. A proxy
+    ///   has to remove them, in both directions (RFC 9110, section 7.6.1):
     ///
     /// ```
     /// use stockade::http::{HeaderMap, HeaderName, header};
@@ -100,25 +103,28 @@ impl Router {
     /// assert_eq!(headers.keys().collect::<Vec<_>>(), ["accept"]);
     /// ```
     ///
-    /// # Its answer
+    /// # The response of the service
     ///
-    /// - A response of the service stays as it is, whatever its status: a 404 or 405
-    ///   of `ServeDir` has no body, and not the form that `error_handling` gives to
-    ///   errors. `ServeDir::fallback` hands a missing file to another service.
-    /// - An error of the service is a 500 that is logged, unless it is an
-    ///   [`ApiError`], or one of the request's body, which has its own status.
-    /// - An [`App`](crate::App) answers its errors itself: the `error_handling` and the
-    ///   `validation_status` of the router, of a group and of a node do not reach them.
-    ///   The `error_handling` of the mount itself gives a form to those that have none
-    ///   from the `App`: of several forms the innermost counts.
-    /// - A redirect that only appends a slash to the path that the service sees gets the
-    ///   path of the mount: `/css/` becomes `/assets/css/`, as `ServeDir` needs it for
-    ///   folders. All other redirects stay as they are.
-    /// - A successful HTML response to GET or HEAD at `/assets` itself becomes a 308 to
-    ///   `/assets/`, because relative links of the page would lead out of the mount. The
-    ///   query stays.
-    /// - A service that wants the connection itself (a WebSocket of axum) does not
-    ///   get it; an [`App`](crate::App) does, on HTTP/1.1.
+    /// - A response of the service is unchanged, whatever its status: a 404 or
+    ///   405 of `ServeDir` does not have a body, nor the form that
+    ///   `error_handling` gives to errors. `ServeDir::fallback` passes a
+    ///   missing file to another service.
+    /// - An error of the service becomes a 500 and is logged, unless it is an
+    ///   [`ApiError`], or an error of the request's body, which has its own
+    ///   status.
+    /// - An [`App`](crate::App) handles its own errors: the `error_handling`
+    ///   and the `validation_status` of the router, of a group and of a node do
+    ///   not affect them. The `error_handling` of the mount itself applies to
+    ///   errors without a form from the `App`, because the innermost form
+    ///   counts.
+    /// - A redirect that only appends a slash to the path that the service sees
+    ///   gets the path of the mount: `/css/` becomes `/assets/css/`, as
+    ///   `ServeDir` needs for folders. All other redirects are unchanged.
+    /// - A successful HTML response to GET or HEAD at `/assets` itself becomes
+    ///   a 308 to `/assets/`, because relative links of the page would lead out
+    ///   of the mount. The query stays.
+    /// - A service that needs the connection itself (an axum WebSocket) does
+    ///   not receive it. An [`App`](crate::App) does, on HTTP/1.1.
     ///
     /// The service is cloned for each request.
     #[track_caller]
@@ -128,8 +134,8 @@ impl Router {
 }
 
 impl RouteTree {
-    /// Adds a tower service for everything at and below this node: an entry made by
-    /// [`RouteEntry::mount`]. See [`Router::mount`].
+    /// Adds a tower service for everything at and below this node.
+    /// [`RouteEntry::mount`] creates the entry. See [`Router::mount`].
     #[track_caller]
     pub fn mount(self, entry: RouteEntry) -> Self {
         self.any(entry)
@@ -137,8 +143,8 @@ impl RouteTree {
 }
 
 impl RouteEntry {
-    /// Makes the entry of a tower service for its path and everything below it;
-    /// see [`Router::mount`].
+    /// Creates the entry of a tower service for its path and everything below
+    /// it. See [`Router::mount`].
     #[track_caller]
     pub fn mount(service: impl TowerService) -> Self {
         let handler = Handler::erased(move |req| Box::pin(serve(service.clone(), req)), describe);
@@ -148,9 +154,9 @@ impl RouteEntry {
     }
 }
 
-/// The target of a request as it came, in the extensions of a request that went to
-/// a [mounted](Router::mount) service. In a mount within a mount, and below a path of
-/// axum or actix-web, it is the target that the outermost one received.
+/// The original target of a request, in the extensions of a request to a
+/// [mounted](Router::mount) service. In nested mounts, and below a path of axum
+/// or actix-web, it is the target that the outermost application received.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OriginalUri(pub Uri);
 
@@ -178,8 +184,8 @@ async fn serve(service: impl TowerService, mut req: Request) -> Result<Response,
     Ok(response)
 }
 
-/// Returns the target behind the path of a mount, whose rest begins at `start`;
-/// `None` for the path of the mount itself.
+/// Returns the target after the path of a mount. The rest begins at `start`;
+/// `None` means the path of the mount itself.
 fn below(uri: &Uri, start: Option<usize>) -> Result<Uri, ApiError> {
     let rest = start.and_then(|start| uri.path().get(start..)).unwrap_or_default();
     if rest.starts_with('/') || has_dot_segment(rest) {
@@ -195,8 +201,8 @@ fn below(uri: &Uri, start: Option<usize>) -> Result<Uri, ApiError> {
     Uri::from_parts(parts).map_err(ApiError::internal)
 }
 
-/// Returns true if a path has a segment that means this folder or the one above,
-/// as it is, decoded, or decoded twice.
+/// Returns true if a path has the segment `.` or `..`, as it is, decoded, or
+/// decoded twice.
 fn has_dot_segment(path: &str) -> bool {
     if !path.contains(['.', '%']) {
         return false;

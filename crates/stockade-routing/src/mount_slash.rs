@@ -1,16 +1,18 @@
-//! The slash after the path of a mount: redirects that add a slash get the path of the
-//! mount, and a page at the mount itself is a redirect to the path with a slash.
+//! The slash after the path of a mount. Redirects that add a slash get the path
+//! of the mount, and a page at the mount itself becomes a redirect to the path
+//! with a slash.
 //!
-//! A service such as `ServeDir` sees only the path below its mount. Its redirects would lead
-//! out of the mount, and relative links of its start page would be resolved against the
-//! folder above.
+//! A service such as `ServeDir` only sees the path below its mount. Its
+//! redirects would lead out of the mount, and the relative links of its start
+//! page would resolve against the parent folder.
 
 use http::{HeaderMap, HeaderValue, Method, Uri, header};
 use stockade_core::{HttpBody, Response};
 
 /// A request to a mounted service.
 pub(crate) struct MountTarget {
-    /// The target that the client sent, or the target in this application if it is unknown.
+    /// The target that the client sent, or if it is unknown, the target in this
+    /// application.
     client: Uri,
     /// The target that the service sees.
     inner: Uri,
@@ -18,8 +20,8 @@ pub(crate) struct MountTarget {
 }
 
 impl MountTarget {
-    /// `own` is the target in this application, and `original` is the target that an outer
-    /// mount or another host received.
+    /// Creates the target. `own` is the target in this application, and
+    /// `original` is the target that an outer mount or another host received.
     pub(crate) fn new(method: &Method, own: &Uri, original: &Uri, inner: &Uri) -> Self {
         let client = client_target(own, original);
         let is_read = matches!(*method, Method::GET | Method::HEAD);
@@ -47,8 +49,8 @@ impl MountTarget {
         }
     }
 
-    /// Returns true if a location is the target that the service sees, with a slash at the
-    /// end of its path.
+    /// Returns true if a location is the target that the service sees, with a
+    /// slash at the end of its path.
     fn only_appends_slash(&self, location: &HeaderValue) -> bool {
         let Ok(location) = Uri::try_from(location.as_bytes()) else { return false };
         let path = location.path().strip_suffix('/');
@@ -59,8 +61,9 @@ impl MountTarget {
             && location.authority().is_none_or(|host| Some(host) == self.inner.authority())
     }
 
-    /// Returns the path and query of the client with a slash at the end of the path. `None`
-    /// if browsers would read the beginning as a host name.
+    /// Returns the path and query of the client, with a trailing slash after
+    /// the path. Returns `None` if browsers would read the beginning as a host
+    /// name.
     fn with_slash(&self) -> Option<HeaderValue> {
         let path = self.client.path();
         let after = path.strip_prefix('/')?;
@@ -75,15 +78,16 @@ impl MountTarget {
     }
 }
 
-/// Returns the target that the client sent, or the target in this application if it is
-/// unknown. `original` is the target that an outer mount or another host received.
+/// Returns the target that the client sent, or if it is unknown, the target in
+/// this application. `original` is the target that an outer mount or another
+/// host received.
 pub(crate) fn client_target<'u>(own: &'u Uri, original: &'u Uri) -> &'u Uri {
-    // A layer may have changed the path, and then the original does not help.
+    // If a layer has changed the path, the original target does not help.
     if is_below(original.path(), own.path()) { original } else { own }
 }
 
-/// Returns true if `own` is the end of a path from which a prefix was removed. Hosts make
-/// `/` of their prefix itself.
+/// Returns true if `own` is the end of a path after the removal of a prefix.
+/// Hosts convert their prefix itself to `/`.
 fn is_below(original: &str, own: &str) -> bool {
     own == "/" || original.ends_with(own)
 }
@@ -96,7 +100,8 @@ fn is_html(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Replaces a page by a redirect. `Vary` stays, because the page may depend on the request.
+/// Replaces a page by a redirect. Keeps `Vary`, because the page may depend on
+/// the request.
 fn redirect(response: &mut Response, location: HeaderValue) {
     let vary: Vec<HeaderValue> = response.headers().get_all(header::VARY).iter().cloned().collect();
     let mut redirect = Response::new(HttpBody::empty());
@@ -117,7 +122,7 @@ mod tests {
         MountTarget::new(&Method::GET, &uri(own), &uri(original), &uri(inner))
     }
 
-    /// The location after the correction.
+    /// Checks the location after the correction.
     #[track_caller]
     fn check(target: &MountTarget, status: u16, location: &str, expected: &str) {
         let mut response = Response::new(HttpBody::empty());

@@ -1,4 +1,4 @@
-//! The answers to requests that no route takes: 204, 400, 404 and 405.
+//! The responses to requests without a route: 204, 400, 404 and 405.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,14 +16,14 @@ use crate::table_set::TableSet;
 use crate::trailing_slash::redirect;
 use stockade_path::spelling::Spelling;
 
-/// Returns the answer to a request that no route takes.
+/// Responds to a request without a route.
 #[cold]
 pub(crate) fn no_route(app: &Resolved, req: &Request, scope: &mut RequestScope) -> Response {
     let context = app.error_context(req);
     let routes = &*app.routes;
     if is_tunnel(req) {
-        // Nothing is tunnelled here. 405 and not 501, which would let anybody
-        // fill the log of errors.
+        // Tunnels are not supported. The status is 405, because clients could
+        // fill the error log with a 501.
         return not_allowed(&context, &methods_of_all(routes));
     }
     let path = req.path();
@@ -36,7 +36,8 @@ pub(crate) fn no_route(app: &Resolved, req: &Request, scope: &mut RequestScope) 
     match look_up(app, req) {
         LookUp::Rejected => context.answer(ApiError::new(400, "Bad Request")),
         LookUp::Redirected(route, location) => {
-            // Pages of other origins follow a redirect only if its CORS headers allow it.
+            // Other origins only follow a redirect if its CORS headers allow
+            // it.
             if let Some(own) = route.and_then(|route| route.cors.as_ref()) {
                 scope.follow(Arc::clone(own), req);
             }
@@ -46,7 +47,7 @@ pub(crate) fn no_route(app: &Resolved, req: &Request, scope: &mut RequestScope) 
     }
 }
 
-/// Returns the answer when no route has this method and path.
+/// Responds if no route has this method and path.
 #[cold]
 pub(crate) fn unmatched(sites: &Sites<'_>, req: &Request, context: &ErrorContext) -> Response {
     let others = methods_at(sites, None, req.path());
@@ -59,8 +60,8 @@ pub(crate) fn unmatched(sites: &Sites<'_>, req: &Request, context: &ErrorContext
     not_allowed(context, &others)
 }
 
-/// Returns true if the other form of a path, with or without a slash at its end, has an
-/// answer for a request without a route.
+/// Returns true if the other form of a path, with or without a trailing slash,
+/// has a response for a request without a route.
 pub(crate) fn has_other_answer(sites: &Sites<'_>, req: &Request) -> bool {
     let mut others = Vec::new();
     for site in sites.iter() {
@@ -70,8 +71,8 @@ pub(crate) fn has_other_answer(sites: &Sites<'_>, req: &Request) -> bool {
     is_told_of(&others, sites.routes(), req)
 }
 
-/// Returns true if the answer to a request without a route names the methods that a
-/// path has in a spelling.
+/// Returns true if the response to a request without a route lists the methods
+/// of a path in a spelling.
 pub(crate) fn has_answer(
     sites: &Sites<'_>,
     req: &Request,
@@ -85,7 +86,7 @@ fn is_told_of(others: &[&str], routes: &RouteSet, req: &Request) -> bool {
     !others.is_empty() && (routes.method_not_allowed || *req.method() == Method::OPTIONS)
 }
 
-/// Returns the methods that a path has in a spelling.
+/// Returns the methods of a path in a spelling.
 fn methods_at<'r>(sites: &Sites<'r>, spelling: Option<Spelling>, path: &str) -> Vec<&'r str> {
     let mut methods = Vec::new();
     for site in sites.iter() {
@@ -99,7 +100,7 @@ fn methods_at<'r>(sites: &Sites<'r>, spelling: Option<Spelling>, path: &str) -> 
     methods
 }
 
-/// Kept, because many clients ask for paths that are not there.
+/// Cached, because many clients request unknown paths.
 static NOT_FOUND: LazyLock<ApiError> = LazyLock::new(|| ApiError::new(404, "Not Found").repeated());
 
 /// Returns the methods of all routes.
@@ -107,8 +108,8 @@ fn methods_of_all(routes: &RouteSet) -> Vec<&str> {
     routes.sites().flat_map(|site| methods_of(&site.tables, |_| true)).collect()
 }
 
-/// Returns the methods of the tables that have something; all usual ones where a
-/// route of any method is among it.
+/// Returns the methods with a table for which `has` is true, or all usual
+/// methods if a route of any method is among them.
 fn methods_of(tables: &TableSet, has: impl Fn(&Table<Arc<Route>>) -> bool) -> Vec<&str> {
     let named = tables.methods.iter().filter(|(_, table)| has(table));
     let mut methods: Vec<&str> = named.map(|(method, _)| method.as_str()).collect();
@@ -127,7 +128,7 @@ fn not_allowed(context: &ErrorContext, methods: &[&str]) -> Response {
 /// Returns a 204 with `Allow`.
 fn allowed(methods: &[&str]) -> Response {
     let mut response = no_content();
-    // Methods are tokens, which any header may hold.
+    // Methods are tokens, which are valid in any header.
     if let Ok(allow) = HeaderValue::try_from(allow(methods)) {
         response.headers_mut().insert(header::ALLOW, allow);
     }
@@ -140,14 +141,15 @@ pub(crate) fn no_content() -> Response {
     response
 }
 
-/// Returns the value of `Allow`: HEAD comes with GET, OPTIONS always works.
+/// Returns the value of `Allow`. GET includes HEAD, and OPTIONS is always
+/// allowed.
 fn allow(methods: &[&str]) -> String {
     let mut names = methods.to_vec();
     if names.contains(&"GET") {
         names.push("HEAD");
     }
     names.push("OPTIONS");
-    // Each once, in the usual order; unusual methods come last.
+    // Without duplicates, in the usual order; unusual methods are last.
     let place = |name: &str| USUAL_ORDER.iter().position(|usual| *usual == name);
     names.sort_by_key(|name| (place(name).unwrap_or(USUAL_ORDER.len()), *name));
     names.dedup();

@@ -43,8 +43,9 @@ use crate::tags::PlacedTag;
 
 /// The options of a router.
 ///
-/// They can be read from a configuration file. A key is in camel case, such as `maxBodySize`, or
-/// in snake case; an unknown key is an error. Authentication and middleware are set in code.
+/// They can be read from a configuration file. A key is in camel case, such as
+/// `maxBodySize`, or in snake case; an unknown key is an error. Authentication
+/// and middleware are set in code.
 ///
 /// ```
 /// use stockade::{Router, RouterOptions, serde_json};
@@ -62,9 +63,9 @@ use crate::tags::PlacedTag;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "InFile")]
 pub struct RouterOptions {
-    /// The settings that groups, nodes and routes have too.
+    /// The settings that groups, nodes and routes also have.
     pub(crate) settings: RouteSettings,
-    /// The options that hosts have too.
+    /// The options that hosts also have.
     pub(crate) host: HostSettings,
     /// The host of all routes.
     pub(crate) route_host: Option<RouteHost>,
@@ -124,8 +125,8 @@ impl Default for RouterOptions {
     }
 }
 
-/// Makes the options of a router as they are written in a file: the settings of the table,
-/// and the options that only a router has.
+/// Generates the form of the options in a configuration file: the settings of
+/// the table, and the options that only a router has.
 macro_rules! in_file {
     (
         ({ $($(#[$own_meta:meta])* $own:ident: $own_type:ty,)* })
@@ -265,7 +266,7 @@ fn rate_limit_in_file<'de, D: Deserializer<'de>>(
 fn concurrency_limit_in_file<'de, D: Deserializer<'de>>(
     source: D,
 ) -> Result<Setting<Placed<ConcurrencyLimit>>, D::Error> {
-    /// A number has its own variant. Then its error names the number.
+    /// A number has its own variant, because its error then names the number.
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Notation {
@@ -332,7 +333,7 @@ fn ws_compression_in_file<'de, D: Deserializer<'de>>(
 }
 
 impl RouterOptions {
-    /// Returns the defaults.
+    /// Creates the default options.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -347,7 +348,7 @@ impl RouterOptions {
         self
     }
 
-    /// Sets the handler for requests that no route takes, instead of the 404:
+    /// Sets the handler for requests without a route, instead of the 404:
     /// [`Router::fallback`](crate::Router::fallback). Default: none.
     #[must_use]
     #[track_caller]
@@ -362,14 +363,15 @@ impl RouterOptions {
         self
     }
 
-    /// Sets the origins whose pages may read responses: one origin, a list, or
-    /// `*`. Default: unset, which serves the development origin
+    /// Sets the origins that may read responses: one origin, a list, or `*`.
+    /// Default: unset, which allows the development origin
     /// `http://localhost:3000` without credentials.
     ///
-    /// It is the short form of [`cors`](Self::cors) by the name of the specification. It
-    /// replaces only the origin of earlier rules and switches CORS on; a file that has both is
-    /// an error. A malformed origin, in a file also a number or `null`, logs a warning and
-    /// counts as unset, here and in `cors`.
+    /// It is the short form of [`cors`](Self::cors), with the name of the
+    /// specification. It only replaces the origin of earlier rules and switches
+    /// CORS on. A configuration file with both is an error. A malformed origin,
+    /// or in a file a number or `null`, logs a warning and counts as unset,
+    /// here and in `cors`.
     ///
     /// ```
     /// use stockade::{Router, RouterOptions, serde_json};
@@ -394,8 +396,8 @@ impl RouterOptions {
         self
     }
 
-    /// Sets the largest body of a request, in bytes: [`max_body`](Self::max_body) by the name
-    /// of the specification.
+    /// Sets the largest body of a request, in bytes:
+    /// [`max_body`](Self::max_body) by the name in the specification.
     #[must_use]
     #[doc(alias = "maxBodySize")]
     #[track_caller]
@@ -424,16 +426,17 @@ impl RouterOptions {
         self
     }
 
-    /// Sends errors as problem details (RFC 9457, `application/problem+json`) instead of
-    /// `{"error": …}`: `true`, or the base of problem types, such as
-    /// `https://shop.example/problems/`. A configuration file has the base as text, or `true`.
-    /// Default: `false`.
+    /// Sends errors as problem details (RFC 9457, `application/problem+json`)
+    /// instead of `{"error": …}`: `true`, or the base of problem types, such as
+    /// `https://shop.example/problems/`. A configuration file has the base as
+    /// text, or `true`. Default: `false`.
     ///
-    /// Relative types of `#[derive(ApiError)]` resolve against the base, and the errors of the
-    /// framework have types too, such as `validation-failed` and `not-found`; see
-    /// [`problem_details`](stockade_errors::ApiError::problem_type_at). The base is an absolute URI
-    /// that ends with `/`; any other is a configuration error. So is a relative type without a
-    /// base.
+    /// Relative types of `#[derive(ApiError)]` resolve against the base. The
+    /// errors of the framework also have types, such as `validation-failed` and
+    /// `not-found`; see
+    /// [`problem_details`](stockade_errors::ApiError::problem_type_at). The
+    /// base must be an absolute URI that ends with `/`; anything else is a
+    /// configuration error. So is a relative type without a base.
     ///
     /// ```
     /// use stockade::prelude::*;
@@ -472,18 +475,19 @@ impl RouterOptions {
         self
     }
 
-    /// Sets the languages of the messages of failed validations and of errors with a problem
-    /// type: `Catalogs` of the feature `i18n`. The language is the best one for
-    /// `Accept-Language`, by lookup (RFC 4647, section 3.4). Default: none, all messages are
-    /// English.
+    /// Sets the languages of the messages of failed validations and of errors
+    /// with a problem type: `Catalogs` of the feature `i18n`. The language is
+    /// the best match for `Accept-Language`, by lookup (RFC 4647, section 3.4).
+    /// Default: none, so all messages are English.
     ///
-    /// Responses to errors then have `Content-Language` and `Vary: Accept-Language`. The
-    /// messages of the framework itself, such as `Validation failed`, stay English. Messages
-    /// are translated before `error_handling` runs. Each request keeps its `Accept-Language`
-    /// until its response is there.
+    /// Error responses then have `Content-Language` and `Vary:
+    /// Accept-Language`. The framework's own messages, such as `Validation
+    /// failed`, stay English. Messages are translated before `error_handling`
+    /// runs. Each request keeps its `Accept-Language` until its response is
+    /// ready.
     ///
-    /// A rule, or a problem type of a route, without a text in each language is a
-    /// configuration error.
+    /// A rule, or a problem type of a route, without a text in each language is
+    /// a configuration error.
     #[must_use]
     #[doc(alias = "i18n")]
     #[track_caller]
@@ -492,8 +496,8 @@ impl RouterOptions {
         self
     }
 
-    /// Sends the real message of a 5xx if true. Default: true only when the
-    /// environment variable `NODE_ENV` is `development` while the router is
+    /// Sends the real message of a 5xx if true. Default: true only if the
+    /// environment variable `NODE_ENV` is `development` when the router is
     /// built.
     #[doc(alias = "exposeErrors")]
     #[must_use]
@@ -502,14 +506,14 @@ impl RouterOptions {
         self
     }
 
-    /// Sets the trusted proxies in front of this server: their number, `true` for one, a
-    /// list of their addresses and networks, or `false`. See
-    /// [`TrustProxy`](stockade_stages::TrustProxy). Default: `false`: the client is the other
-    /// end of the connection, or nobody if that has no address
-    /// ([`LocalPeer`](stockade_core::LocalPeer)).
+    /// Sets the trusted proxies before this server: their number, `true` for
+    /// one, a list of their addresses and networks, or `false`. See
+    /// [`TrustProxy`](stockade_stages::TrustProxy). Default: `false`: the
+    /// client is the peer of the connection, or unknown if the peer does not
+    /// have an address ([`LocalPeer`](stockade_core::LocalPeer)).
     ///
-    /// Set the exact number of proxies: a higher number trusts an address that the client can
-    /// forge. A malformed network is a configuration error.
+    /// Set the exact number of proxies. A higher number trusts an address that
+    /// the client can forge. A malformed network is a configuration error.
     #[doc(alias = "trustProxy")]
     #[must_use]
     pub fn trust_proxy(mut self, trust_proxy: impl Into<TrustProxy>) -> Self {
@@ -517,12 +521,12 @@ impl RouterOptions {
         self
     }
 
-    /// Sets the compression of WebSocket messages (permessage-deflate, RFC 7692) for clients
-    /// that offer it: `true`, `false` or a
+    /// Sets the compression of WebSocket messages (permessage-deflate, RFC
+    /// 7692) for clients that support it: `true`, `false` or a
     /// [`Deflate`](stockade_websockets::Deflate). A route may have its own
-    /// `compression`. A configuration file has `true`, `false`, or an object with
-    /// `window_bits` and `context_takeover`. Needs the feature `ws-compression`. Default:
-    /// `false`.
+    /// `compression`. A configuration file has `true`, `false`, or an object
+    /// with `window_bits` and `context_takeover`. Needs the feature
+    /// `ws-compression`. Default: `false`.
     ///
     /// ```
     /// use stockade::{RouterOptions, serde_json};
@@ -541,8 +545,8 @@ impl RouterOptions {
         self
     }
 
-    /// Counts every request in these metrics, which others share, also the
-    /// requests that no middleware sees. Default: none.
+    /// Counts every request in these metrics, including requests that do not
+    /// reach middleware. Several routers can share the metrics. Default: none.
     #[cfg(feature = "metrics")]
     #[must_use]
     pub fn metrics(mut self, metrics: &Metrics) -> Self {
@@ -550,8 +554,8 @@ impl RouterOptions {
         self
     }
 
-    /// Notes that a setting was set. Rules of CORS with an origin replace the origin that
-    /// `cors_origin` has set before.
+    /// Handles a change of a setting. CORS rules with an origin replace the
+    /// origin from an earlier `cors_origin`.
     pub(crate) fn note_set(&mut self, name: &str) {
         let rules = self.settings.cors.value().filter(|_| name == "cors");
         if rules.is_some_and(|rules| rules.origin != CorsOrigin::Unset) {
@@ -583,7 +587,7 @@ impl RouterOptions {
         })
     }
 
-    /// Returns the observers that the options ask for.
+    /// Returns the observers that the options enable.
     pub(crate) fn observers(&self) -> Observers {
         let observers = Observers::new(self.request_id.enabled(), self.access_log);
         #[cfg(feature = "metrics")]
@@ -593,7 +597,7 @@ impl RouterOptions {
         observers
     }
 
-    /// Returns the rules of CORS, without `cors_origin`; `None` if CORS is off.
+    /// Returns the CORS rules, without `cors_origin`, or `None` if CORS is off.
     pub(crate) fn cors_rules(&self) -> Option<CorsOptions> {
         match &self.settings.cors {
             Setting::Value(rules) => Some((**rules).clone()),
@@ -602,7 +606,7 @@ impl RouterOptions {
         }
     }
 
-    /// Returns the rate limit; `None` if it is off.
+    /// Returns the rate limit, or `None` if it is off.
     pub(crate) fn limit(&self) -> Option<RateLimit> {
         match &self.settings.rate_limit {
             Setting::Value(limit) => Some(limit.value.clone()),
@@ -620,10 +624,10 @@ impl RouterOptions {
         }
     }
 
-    /// Makes a span of the crate `tracing` for every request, also for requests that no
-    /// middleware sees, by [`with_tracing`] or by `true`. A configuration file has `true`, or an
-    /// object with `urlPath` and `userAgent`. See [`spans`](stockade_stages::spans). Default:
-    /// `false`.
+    /// Creates a span of the crate `tracing` for every request, including
+    /// requests that do not reach middleware: [`with_tracing`] or `true`. A
+    /// configuration file has `true`, or an object with `urlPath` and
+    /// `userAgent`. See [`spans`](stockade_stages::spans). Default: `false`.
     ///
     /// [`with_tracing`]: stockade_stages::with_tracing
     #[cfg(feature = "tracing")]
@@ -633,9 +637,9 @@ impl RouterOptions {
         self
     }
 
-    /// Gives every request an id, which its response has too, by [`with_request_id`] or by
-    /// `true`. A configuration file has `true`, or an object with `believeClient` and
-    /// `beginTraces`. Default: `false`.
+    /// Adds an id to every request and its response: [`with_request_id`] or
+    /// `true`. A configuration file has `true`, or an object with
+    /// `believeClient` and `beginTraces`. Default: `false`.
     ///
     /// [`with_request_id`]: stockade_stages::with_request_id
     #[doc(alias = "requestId")]
@@ -645,12 +649,14 @@ impl RouterOptions {
         self
     }
 
-    /// Sets the origins whose pages may open WebSockets, each exactly as browsers send it, or
-    /// `*`. A route may have its own list, or `false`. An empty list rejects every browser.
-    /// Origins of CORS do not count. Default: the same origin only.
+    /// Sets the origins that may open WebSockets, each exactly as browsers send
+    /// it, or `*`. A route may have its own list, or `false`. An empty list
+    /// rejects every browser. The origins of CORS do not count. Default: the
+    /// same origin only.
     ///
-    /// `false` removes a list, such as the list of a configuration file, and `true` does too:
-    /// both are the default. Neither allows all origins; only `*` does.
+    /// Both `false` and `true` mean the default. They remove a list, such as
+    /// the list of a configuration file. Neither allows all origins; only `*`
+    /// does.
     #[doc(alias = "wsAllowedOrigins")]
     #[must_use]
     pub fn ws_allowed_origins(mut self, origins: impl IntoSetting<Vec<String>>) -> Self {
@@ -659,30 +665,33 @@ impl RouterOptions {
     }
 
     setters! {
-        /// Sets the path that stands before that of every route; `""` and `"/"` are
-        /// none. Default: none.
+        /// Sets the prefix of all paths; `""` and `"/"` mean none. Default:
+        /// none.
         prefix: into String;
 
-        /// Answers 405 with `Allow` if true, for a path that only other methods
-        /// have; 404 otherwise. Default: true.
+        /// Responds with 405 and `Allow` to a path that only other methods
+        /// have, if true. Otherwise with 404. Default: true.
         method_not_allowed: bool;
 
-        /// Sets the treatment of requests whose path differs from a route only by a slash at
-        /// its end. Default: [`TrailingSlash::Strict`], which is a 404.
+        /// Sets the treatment of requests with a path that differs from a route
+        /// only by a trailing slash. Default: [`TrailingSlash::Strict`], which
+        /// is a 404.
         ///
-        /// [`Redirect`](TrailingSlash::Redirect) is a 308 to the declared path, with the
-        /// query. [`Ignore`](TrailingSlash::Ignore) runs the route for both paths. A route
-        /// that has the path as it was sent comes first. Declaring both forms of a path is a
-        /// configuration error then.
+        /// [`Redirect`](TrailingSlash::Redirect) is a 308 to the declared path,
+        /// with the query. [`Ignore`](TrailingSlash::Ignore) runs the route for
+        /// both paths. A route with the exact path has precedence. With these
+        /// two, declaring both forms of a path is a configuration error.
         ///
-        /// - [`generate_url`](crate::App::generate_url) returns the declared path.
-        /// - A wrong method is a 405 with the methods of the declared path, under `Redirect`
-        ///   after the redirect.
-        /// - CORS preflights are never redirected. The rules of the declared path apply.
-        /// - `/`, paths with an empty segment (`//`), routes of `**` and mounts are exempt.
-        ///   Redirects never lead to another host.
-        /// - A redirect is charged to the rate limit of the router and comes before
-        ///   authentication, as a 405 does.
+        /// - [`generate_url`](crate::App::generate_url) returns the declared
+        ///   path.
+        /// - A wrong method is a 405 with the methods of the declared path,
+        ///   under `Redirect` after the redirect.
+        /// - CORS preflights are never redirected. The rules of the declared
+        ///   path apply.
+        /// - `/`, paths with an empty segment (`//`), routes of `**` and mounts
+        ///   are exempt. Redirects never lead to another host.
+        /// - A redirect is charged to the rate limit of the router and precedes
+        ///   authentication, like a 405.
         ///
         /// ```
         /// use stockade::testing::TestClient;
@@ -704,35 +713,36 @@ impl RouterOptions {
         #[doc(alias = "trailingSlash")]
         trailing_slash: TrailingSlash;
 
-        /// Logs a line for every request, also for those that no middleware sees:
-        /// `true`, or [`with_logging`] with its options; in a file `true`, or an
-        /// object with `path`. Default: false.
+        /// Logs a line for every request, including requests that do not reach
+        /// middleware: `true`, or [`with_logging`] with its options. A
+        /// configuration file has `true`, or an object with `path`. Default:
+        /// false.
         ///
         /// [`with_logging`]: stockade_stages::with_logging
         #[doc(alias = "accessLog")]
         access_log: into AccessLog;
 
-        /// Sets the clock of the stages, and of the rate limits of routes and hosts.
-        /// Default: the system's.
+        /// Sets the clock of the stages, and of the rate limits of routes and
+        /// hosts. Default: the system clock.
         clock: Clock;
 
-        /// Allows WebSocket routes; without it one is a mistake of construction.
-        /// Experimental. Default: false.
+        /// Allows WebSocket routes. If it is false, a WebSocket route is a
+        /// configuration error. Experimental. Default: false.
         #[doc(alias = "enableWebSockets")]
         enable_web_sockets: bool;
 
-        /// Sets the largest message on a WebSocket, in bytes, inclusive, all
+        /// Sets the largest WebSocket message, in bytes, inclusive, with all
         /// fragments together. Default: 1 MiB (1,048,576).
         #[doc(alias = "wsMaxPayload")]
         ws_max_payload: u64;
 
-        /// Sets the largest number of open WebSockets; a further handshake gets
+        /// Sets the largest number of open WebSockets. A further handshake gets
         /// 503. Default: 10,000.
         ws_max_connections: u32;
 
-        /// Sets the largest number of open WebSockets of one client's address
-        /// (a network of 64 bits in IPv6); a further handshake gets 429.
-        /// Default: 100.
+        /// Sets the largest number of open WebSockets for one client address (a
+        /// 64-bit network for IPv6). A further handshake gets 429. Default:
+        /// 100.
         ws_max_connections_per_client: u32;
     }
 }

@@ -1,4 +1,4 @@
-//! [`PageLists`]: the headers that pages of other origins may use, by route.
+//! [`PageLists`]: the headers that other origins may use, by route.
 
 use std::sync::Arc;
 
@@ -9,18 +9,19 @@ use stockade_stages::cors::policy_internals::PageNames;
 
 use crate::options::RouterOptions;
 
-/// The different headers that pages of other origins may use. Routes with the same
-/// headers share them.
+/// The distinct sets of headers that other origins may use. Routes with the
+/// same headers share a set.
 #[derive(Default)]
 pub(crate) struct PageLists {
-    /// The first of each list of response headers has the next number.
+    /// Each new list of response headers gets the next number.
     known: Vec<Arc<PageHeaders>>,
     /// The headers that the stages of the router read and add.
     common: PageNames,
 }
 
 impl PageLists {
-    /// Makes the lists of a router. Routes of another host run without the stages.
+    /// Creates the lists of a router. Routes of another host run without the
+    /// stages.
     pub(crate) fn new(options: &RouterOptions, is_hosted: bool) -> Self {
         if is_hosted {
             return Self::default();
@@ -30,7 +31,7 @@ impl PageLists {
         Self { known: Vec::new(), common: PageNames::of(doc.facts()) }
     }
 
-    /// Gives a route its headers.
+    /// Sets the headers of a route.
     pub(crate) fn set(&mut self, endpoint: &Endpoint, mut names: PageNames) {
         names.add_common(&self.common);
         let Some(mut page) = names.headers() else { return };
@@ -50,14 +51,15 @@ impl PageLists {
         endpoint.set_page_headers(page);
     }
 
-    /// Returns the number of the next list of response headers; 0, the default list, if
-    /// all numbers are used.
+    /// Returns the number of the next list of response headers, or 0 for the
+    /// default list if all numbers are used.
     fn next_number(&self) -> u16 {
         let last = self.known.iter().map(|known| known.number).max();
         last.unwrap_or(0).checked_add(1).unwrap_or(0)
     }
 
-    /// Returns the different lists of response headers, in the order of their numbers.
+    /// Returns the distinct lists of response headers, in the order of their
+    /// numbers.
     pub(crate) fn exposed(&self) -> Arc<[Arc<PageHeaders>]> {
         let mut lists: Vec<Arc<PageHeaders>> = Vec::new();
         for page in &self.known {

@@ -1,7 +1,7 @@
-//! [`PreparedHeaders`]: the headers of the usual response, all of them prepared.
+//! [`PreparedHeaders`]: the prepared headers of most responses.
 //!
-//! Hot: a server that writes text gets the headers as text, which also spares hyper the
-//! writing. Other servers get them in the map, one by one.
+//! Hot: a server that writes text receives the headers as text, which also
+//! saves hyper the writing. Other servers receive them in the map, one by one.
 
 use std::time::Duration;
 
@@ -20,39 +20,40 @@ use stockade_stages::request_id::trace_internals::TRACEPARENT;
 use crate::head_sink::HeadSink;
 use crate::stages::{RequestScope, Stages};
 
-/// The headers of a response that has none of its own by these names: those that
-/// [`Stages::write_headers`] writes, which has made them.
+/// The headers of a response that does not have its own headers of these names.
+/// [`Stages::write_headers`] generates them, so they equal the headers that it
+/// writes.
 #[derive(Default)]
 pub(crate) struct PreparedHeaders {
-    /// By the origin of the request, where the answer depends on it; the last
-    /// one is for all others. Empty if nothing is prepared.
+    /// By the origin of the request, if the response depends on it; the last
+    /// entry is for all other origins. Empty if nothing is prepared.
     lists: Vec<(Option<HeaderValue>, OriginHeaders)>,
 }
 
-/// The headers that are added for one origin.
+/// The added headers for one origin.
 struct OriginHeaders {
-    /// Invariant: `RateLimit` comes first, if there is a limit.
+    /// Invariant: `RateLimit` is first, if there is a limit.
     added: HeaderMap,
-    /// The same as text, but for `RateLimit`; `None` if the server has to see one of
-    /// them in the map.
+    /// The same headers as text, except `RateLimit`. `None` if the server needs
+    /// one of them in the map.
     lines: Option<Box<[u8]>>,
 }
 
 impl PreparedHeaders {
-    /// Prepares the headers for responses of routes whose list of response headers has
-    /// the number `page`.
+    /// Prepares the headers for responses of routes with the list of response
+    /// headers number `page`.
     pub(crate) fn prepare(stages: &Stages, page: u16) -> Self {
-        // Without CORS none is listed.
+        // Without CORS, no origin is listed.
         let origins = stages.cors.as_ref().map(|cors| cors.origins()).unwrap_or_default();
         let origins = origins.iter().take(MAX_ORIGINS).cloned().map(Some).chain([None]);
         let lists =
             origins.map(|origin| Some((origin.clone(), OriginHeaders::new(stages, origin, page)?)));
-        // Without prepared headers each response gets its own one by one.
+        // Without prepared headers, each response gets its headers one by one.
         Self { lists: lists.collect::<Option<_>>().unwrap_or_default() }
     }
 
-    /// Adds the headers to this response, or to `sink`; false, and nothing
-    /// is added, if it is another than the usual.
+    /// Adds the headers to this response, or to `sink`. Returns false and adds
+    /// nothing if the response does not qualify for prepared headers.
     pub(crate) fn add(
         &self,
         stages: &Stages,
@@ -111,15 +112,15 @@ impl PreparedHeaders {
     fn for_origin(&self, origin: Option<&HeaderValue>) -> Option<&OriginHeaders> {
         let (others, listed) = self.lists.split_last()?;
         let listed = listed.iter().find(|(known, _)| known.as_ref() == origin);
-        // One that did not fit is listed all the same.
+        // An origin that did not fit may still be a listed origin.
         let is_whole = listed.is_some() || self.lists.len() <= MAX_ORIGINS;
         is_whole.then(|| &listed.unwrap_or(others).1)
     }
 }
 
 impl OriginHeaders {
-    /// Prepares the headers for an origin; `None` if they depend on more than
-    /// the origin.
+    /// Prepares the headers for an origin. Returns `None` if they depend on
+    /// more than the origin.
     fn new(stages: &Stages, origin: Option<HeaderValue>, page: u16) -> Option<Self> {
         let mut response = Response::default();
         let limiter = stages.limiter.as_ref();
@@ -142,8 +143,8 @@ impl OriginHeaders {
         Some(Self { added, lines })
     }
 
-    /// Sets the headers as text. Returns `None`, and sets nothing, if the response has
-    /// one of these headers itself.
+    /// Sets the headers as text. Returns `None` and sets nothing if the
+    /// response itself has one of these headers.
     fn set(
         &self,
         sink: &HeadSink,
@@ -168,8 +169,8 @@ impl OriginHeaders {
         Some(())
     }
 
-    /// Adds the headers. Returns `None`, and adds nothing, if the response has
-    /// one of these headers itself.
+    /// Adds the headers. Returns `None` and adds nothing if the response itself
+    /// has one of these headers.
     fn add_to(&self, headers: &mut HeaderMap, left: Option<HeaderValue>) -> Option<()> {
         if self.added.is_empty() {
             return Some(());
@@ -184,13 +185,14 @@ impl OriginHeaders {
         Some(())
     }
 
-    /// Returns true if a response has one of these headers itself.
+    /// Returns true if a response itself has one of these headers.
     fn conflicts_with(&self, own: &HeaderMap) -> bool {
-        // The usual response has only a content type, which is not one of them.
+        // Most responses only have a content type, which is not one of these
+        // headers.
         own.keys().any(|own| *own != CONTENT_TYPE && self.says(own))
     }
 
-    /// Returns true if the stages look at this header of a response, or write it
+    /// Returns true if the stages read this header of a response, or write it
     /// themselves.
     fn says(&self, own: &HeaderName) -> bool {
         LOOKED_AT.contains(own) || self.added.contains_key(own)
@@ -214,30 +216,31 @@ fn append(added: &HeaderMap, headers: &mut HeaderMap) {
     }
 }
 
-/// Makes a decision of the limiter that lets a request pass.
+/// Creates a decision of the limiter that allows a request.
 fn any_decision(limiter: &RateLimiter) -> Decision {
     Decision::pass(limiter.policy().limit().get(), 0, Duration::ZERO)
 }
 
-/// Headers of a response by which the stages decide, or that they remove.
+/// The response headers that affect the decisions of the stages, or that the
+/// stages remove.
 const LOOKED_AT: [HeaderName; 4] =
     [RATE_LIMIT, LEGACY_REMAINING, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_ALLOW_CREDENTIALS];
 
-/// Headers by which a server frames its message, or that it writes itself.
+/// The headers that frame a message, or that the server writes itself.
 const OF_THE_MESSAGE: [HeaderName; 6] =
     [CONNECTION, CONTENT_LENGTH, DATE, TRAILER, TRANSFER_ENCODING, UPGRADE];
 
-/// Headers that are written into the map behind the prepared ones, in the place of any
-/// that are there. Security headers can have their names, too.
+/// The headers that are written to the map after the prepared headers, and
+/// replace existing ones. Security headers can also have these names.
 const BEHIND: [HeaderName; 3] = [RETRY_AFTER, X_REQUEST_ID, TRACEPARENT];
 
 /// [`RATE_LIMIT`] at the beginning of a line.
 const RATE_LIMIT_NAME: &[u8] = b"ratelimit: ";
 
-/// For `Retry-After` and the name of the request.
+/// For `Retry-After` and the id of the request.
 const ROOM: usize = 2;
 
-/// More origins than this are not prepared.
+/// The largest number of origins with prepared headers.
 const MAX_ORIGINS: usize = 64;
 
 #[cfg(test)]
@@ -251,8 +254,8 @@ mod tests {
     use super::*;
     use crate::RouterOptions;
 
-    /// `usual` tells if the response gets prepared headers; they are the same in any
-    /// case. The first one of its origin is put together, the next ones are copied.
+    /// `usual` is true if the response gets prepared headers. The headers are
+    /// equal in any case.
     #[track_caller]
     fn check(options: &RouterOptions, own: &[(&'static str, &'static str)], usual: bool) {
         for page in [0, 1] {
@@ -315,7 +318,7 @@ mod tests {
         }
     }
 
-    /// Of repeated headers the order counts.
+    /// The order of repeated headers counts.
     fn lines(headers: &HeaderMap) -> Vec<String> {
         let mut lines: Vec<_> =
             headers.iter().map(|(name, value)| format!("{name}: {value:?}")).collect();

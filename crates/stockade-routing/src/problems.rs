@@ -1,4 +1,5 @@
-//! The problem types of a router, which its routes must declare alike.
+//! The problem types of a router. All routes must declare a type with the same
+//! members.
 
 use std::any::TypeId;
 use std::borrow::Cow;
@@ -15,19 +16,22 @@ use crate::settings::Placed;
 
 type Place = Option<&'static Location<'static>>;
 
-/// The members of a problem type: the name, true for one that is always there, and the type.
+/// The members of a problem type: the name, true for a member that is always
+/// present, and the type.
 type Members = Vec<(Cow<'static, str>, bool, Option<TypeId>)>;
 
-/// The problem types of the routes that are compiled already.
+/// The problem types of the routes that are already compiled.
 #[derive(Default)]
 pub(crate) struct KnownProblems {
     is_on: bool,
     pub(crate) base: Option<ProblemBase>,
-    /// By the types that are sent: the members, and the first place that declares them.
+    /// The key is the sent type. The value has its members, and the first place
+    /// that declares them.
     known: HashMap<String, (Members, Place)>,
-    /// The types whose messages clients get.
+    /// The types with messages that clients receive.
     shown: BTreeSet<String>,
-    /// The errors that are reported already. Many routes may have the same type.
+    /// The errors that are already reported. Many routes may have the same
+    /// type.
     reported: HashSet<(Place, String)>,
 }
 
@@ -44,7 +48,7 @@ impl KnownProblems {
                 (known, None)
             }
             Err(error) => {
-                // Else each relative type would be an error too.
+                // Otherwise each relative type would also be an error.
                 known.is_on = false;
                 let message = format!("problem_details: {error}");
                 (known, Some(ConfigIssue::new(message).at(placed.place)))
@@ -57,7 +61,7 @@ impl KnownProblems {
         self.is_on
     }
 
-    /// Returns the configuration errors of texts for the noted types.
+    /// Returns the configuration errors in the texts of the recorded types.
     pub(crate) fn text_issues(&self, languages: &Placed<Languages>) -> Vec<ConfigIssue> {
         let members = |uri: &String| {
             let members = self.known.get(uri).map(|(members, _)| members.as_slice());
@@ -69,7 +73,8 @@ impl KnownProblems {
         issues.map(|issue| ConfigIssue::new(issue).at(languages.place)).collect()
     }
 
-    /// Notes the problem types of a route, and returns the configuration errors in them.
+    /// Records the problem types of a route, and returns the configuration
+    /// errors in them.
     pub(crate) fn note(&mut self, route: &DescribedRoute) -> Vec<ConfigIssue> {
         let mut issues = Vec::new();
         for answer in &route.answers {
@@ -84,7 +89,7 @@ impl KnownProblems {
         issues
     }
 
-    /// Returns the type that is sent.
+    /// Returns the type as it is sent.
     fn sent(&self, problem: &ProblemDoc) -> String {
         let uri = &*problem.type_uri;
         self.base.map_or_else(|| uri.to_owned(), |base| base.resolve(uri).into_owned())
@@ -124,7 +129,8 @@ impl KnownProblems {
         self.contradiction(problem)
     }
 
-    /// Returns the configuration error of a type that another place declares with other members.
+    /// Returns the configuration error of a type that another place declares
+    /// with different members.
     fn contradiction(&mut self, problem: &ProblemDoc) -> Option<String> {
         let members = members_of(problem);
         let sent = self.sent(problem);
@@ -143,7 +149,8 @@ impl KnownProblems {
     }
 }
 
-/// Returns the members in the order of their names. A 5xx has none, because they are withheld.
+/// Returns the members sorted by name. A 5xx does not have any, because they
+/// are withheld.
 fn members_of(problem: &ProblemDoc) -> Members {
     let members = problem.members.iter().map(|member| {
         let id = match &member.schema {

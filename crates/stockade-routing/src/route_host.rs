@@ -8,13 +8,13 @@ use stockade_path::host::HostPattern;
 
 use crate::settings::Placed;
 
-/// The host of some routes, and the line that set it.
+/// The host of some routes, and the source location that set it.
 pub(crate) type RouteHost = Placed<Arc<HostPattern>>;
 
-/// Reads a host.
+/// Parses a host.
 ///
 /// # Errors
-/// For text that is no host.
+/// Fails if the text is not a host.
 #[track_caller]
 pub(crate) fn read(host: &str) -> Result<RouteHost, ConfigIssue> {
     let place = Location::caller();
@@ -23,7 +23,8 @@ pub(crate) fn read(host: &str) -> Result<RouteHost, ConfigIssue> {
     Ok(Placed::new(Arc::new(pattern), place))
 }
 
-/// Returns the host of routes within another level. Two hosts are a configuration error.
+/// Returns the host of routes within another level. Two hosts are a
+/// configuration error.
 pub(crate) fn within(
     outer: Option<&RouteHost>,
     inner: Option<RouteHost>,

@@ -1,7 +1,7 @@
 //! [`Router`]: the definition of an API, before it is built.
 //!
-//! Its methods never fail. Mistakes are found by [`Router::build`], all at once,
-//! each with the route and the file and line of the call.
+//! Its methods never fail. [`Router::build`] reports all configuration errors
+//! at once, each with the route and the file and line of the call.
 //!
 //! Spec: Router construction and members.
 
@@ -27,7 +27,7 @@ use crate::tree::RouteTree;
 use crate::url::{UrlError, UrlPattern, build_named};
 use stockade_map::policy::Policy;
 
-/// Makes a router of a tree and its options.
+/// Creates a router from a tree and options.
 ///
 /// ```
 /// use stockade::{RouteTree, RouterOptions, create_router};
@@ -49,9 +49,9 @@ pub fn create_router(routes: RouteTree, options: RouterOptions) -> Router {
 /// The definition of an API: routes, middleware, options.
 ///
 /// Routes come from a tree ([`create_router`], [`Router::routes`]) or from the
-/// methods named after HTTP's.
+/// methods named after HTTP methods.
 ///
-/// Methods of the whole router consume it, so one chain makes an application of it:
+/// Methods of the whole router consume it, so one chain builds an application:
 ///
 /// ```
 /// use stockade::policy::Policy;
@@ -69,7 +69,7 @@ pub fn create_router(routes: RouteTree, options: RouterOptions) -> Router {
 /// # Ok::<(), ConfigError>(())
 /// ```
 ///
-/// Methods that a [`group`](Self::group) has too borrow it:
+/// Methods that a [`group`](Self::group) also has borrow it:
 ///
 /// ```
 /// use stockade::Router;
@@ -91,48 +91,49 @@ pub struct Router {
     pub(crate) options: RouterOptions,
     pub(crate) routes: Vec<RouteDef>,
     pub(crate) mistakes: Vec<ConfigIssue>,
-    /// Middleware of `use_` for the routes that come after it.
+    /// The middleware from `use_` for later routes.
     used: Vec<Middleware>,
-    /// The last call of `map_options`, which a group must not have.
+    /// The last call of `map_options`, which is invalid in a group.
     options_mapped: Option<&'static Location<'static>>,
-    /// The functions that look at the map at the end of the build.
+    /// The functions that inspect the map at the end of the build.
     pub(crate) inspectors: Vec<Inspector>,
     pub(crate) policy: Option<GivenPolicy>,
     /// The values for `State<T>`.
     pub(crate) states: States,
     /// The functions that open values when the application starts.
     pub(crate) openers: Vec<Opener>,
-    /// The commands that other parts have added.
+    /// The commands from other parts of the framework.
     pub(crate) commands: Vec<Command>,
-    /// The path of the page of the documents, below the prefix.
+    /// The path of the documentation page, below the prefix.
     pub(crate) documents_page: Option<String>,
 }
 
 impl From<RouteTree> for Router {
-    /// Makes a router of a tree, with the default options.
+    /// Creates a router from a tree, with the default options.
     fn from(routes: RouteTree) -> Self {
         create_router(routes, RouterOptions::new())
     }
 }
 
-/// The rules that the routes of a router keep.
+/// The policy of a router.
 #[derive(Debug)]
 pub(crate) struct GivenPolicy {
     pub(crate) policy: Arc<Policy>,
-    /// The one that asks it.
+    /// The inspector that checks the policy.
     pub(crate) inspector: Inspector,
-    /// The place where it was given.
+    /// The place that set it.
     place: &'static Location<'static>,
 }
 
-/// A route as it was declared, below the router's prefix.
+/// A declared route, below the prefix of the router.
 #[derive(Debug)]
 pub(crate) struct RouteDef {
     /// GET for a WebSocket.
     pub(crate) method: Method,
     pub(crate) path: String,
-    /// In a box, which is freed when the route is compiled. A list of many entries
-    /// would be freed at once at the end, and stay with the allocator.
+    /// Boxed, to free it when the route is compiled. A list of many entries
+    /// would be freed at once at the end, and its memory would stay with the
+    /// allocator.
     pub(crate) entry: Box<RouteEntry>,
 }
 
@@ -161,25 +162,26 @@ macro_rules! method {
 }
 
 impl Router {
-    /// Names the path of the page of the documents, for the start message of a server.
+    /// Sets the path of the documentation page, for the start message of a
+    /// server.
     #[doc(hidden)]
     pub fn set_documents_page(&mut self, path: &str) {
         self.documents_page = Some(path.to_owned());
     }
 
-    /// Adds a command to [`App::run_command`](crate::App::run_command). The first command of
-    /// a name counts.
+    /// Adds a command to [`App::run_command`](crate::App::run_command). The
+    /// first command with a name counts.
     #[doc(hidden)]
     pub fn add_command(&mut self, command: Command) {
         self.commands.push(command);
     }
 
-    /// Makes a router without routes, with the default options.
+    /// Creates a router without routes, with the default options.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes a router without routes.
+    /// Creates a router without routes.
     pub fn with_options(options: RouterOptions) -> Self {
         Self { options, ..Self::default() }
     }
@@ -195,24 +197,25 @@ impl Router {
         patch PATCH;
         /// Adds a route for DELETE.
         delete DELETE;
-        /// Adds a route for OPTIONS, which then answers preflights of its path too.
+        /// Adds a route for OPTIONS, which then also handles the preflights of
+        /// its path.
         options OPTIONS;
         /// Adds a route for HEAD, instead of the fallback to GET.
         head HEAD;
     }
 
-    /// Adds a route for every method that has no route of its own at this path.
+    /// Adds a route for every method without its own route at this path.
     ///
-    /// The path comes first, and the method after it: of the routes that take a
-    /// path, those of the method and those of any method, the best path wins; of
-    /// two equivalent paths the one of the method. A path with such a route has
-    /// no 405.
+    /// The path is compared first, then the method. The best path wins, among
+    /// the routes of the method and of any method. Between two equivalent
+    /// paths, the route of the method wins. A path with such a route never gets
+    /// a 405.
     ///
-    /// - HEAD goes to a route for HEAD, else to the route that GET would have.
-    /// - OPTIONS goes to a route for OPTIONS, else here.
-    /// - A CORS preflight is answered by the rules of CORS, as on every path; it
-    ///   comes here only where CORS is off.
-    /// - CONNECT never comes here.
+    /// - HEAD uses a route for HEAD, otherwise the route for GET.
+    /// - OPTIONS uses a route for OPTIONS, otherwise this route.
+    /// - The CORS rules respond to a CORS preflight, as on every path. It only
+    ///   reaches this route if CORS is off.
+    /// - CONNECT never reaches this route.
     ///
     /// [`Endpoint::method`](stockade_core::Endpoint::method) of such a route is
     /// `ANY`.
@@ -236,10 +239,9 @@ impl Router {
         self.add(any_method(), path, RouteEntry::new(handler))
     }
 
-    /// Adds a route for a method by its name, such as QUERY (RFC 10008).
+    /// Adds a route for a method by name, such as QUERY (RFC 10008).
     ///
-    /// CONNECT is never a route: that is a mistake, found when the router is
-    /// built.
+    /// A route for CONNECT is a configuration error.
     #[track_caller]
     pub fn route<F, Args>(&mut self, method: Method, path: &str, handler: F) -> RouteRef<'_>
     where
@@ -251,9 +253,8 @@ impl Router {
         self.add(method, path, RouteEntry::new(handler))
     }
 
-    /// Sets the handler for requests that no route takes, instead of the 404.
-    /// The entry that it returns takes middleware, limits and rules of CORS as
-    /// that of a route does.
+    /// Sets the handler for requests without a route, instead of the 404. The
+    /// returned entry accepts middleware, limits and CORS rules like a route.
     ///
     /// ```
     /// use stockade::{Request, Router};
@@ -270,19 +271,20 @@ impl Router {
     /// # }
     /// ```
     ///
-    /// Every method comes here, but a path that only other methods have stays a
-    /// 405, unless [`RouterOptions::method_not_allowed`] is off. So do a CORS
-    /// preflight (204), a path that no route could have (400) and CONNECT (405).
+    /// It handles every method. A path that only other methods have stays a
+    /// 405, unless [`RouterOptions::method_not_allowed`] is off. A CORS
+    /// preflight (204), a path that no route can have (400) and CONNECT (405)
+    /// also keep their responses.
     ///
-    /// All stages cover it, as they do a route. So does the middleware of the
-    /// options, and that which [`use_`](Self::use_) has added before; otherwise a
-    /// fallback that hands requests on would go around authentication. It is in
-    /// no list of routes, and [`Request::route`](stockade_core::Request::route) is
-    /// `None` in it.
+    /// All stages apply to it, as for a route. So does the middleware of the
+    /// options and of earlier calls of [`use_`](Self::use_). Otherwise a
+    /// fallback that forwards requests would bypass authentication. It is not
+    /// in any list of routes, and
+    /// [`Request::route`](stockade_core::Request::route) is `None` in it.
     ///
-    /// A router has one: a second one, and one in a group, is a mistake, found
-    /// when the router is built. Where an application stands below a path of
-    /// another one, each answers the unknown paths that reach it.
+    /// A router has one fallback: a second fallback, or a fallback in a group,
+    /// is a configuration error. If an application is mounted below a path of
+    /// another one, each handles the unknown paths that reach it.
     #[track_caller]
     pub fn fallback<F, Args>(&mut self, handler: F) -> RouteRef<'_>
     where
@@ -314,7 +316,7 @@ impl Router {
         RouteRef::of(&mut self.routes[index].entry)
     }
 
-    /// Puts the middleware of the router in front of an entry.
+    /// Inserts the middleware of the router first in an entry.
     fn cover(&self, entry: &mut RouteEntry) {
         entry.inherit(&self.used);
         entry.after_router = self.used.len();
@@ -327,7 +329,7 @@ impl Router {
         self
     }
 
-    /// Adds the routes at a node, then those below it.
+    /// Adds the routes of a node, then the routes below it.
     fn flatten(
         &mut self,
         tree: RouteTree,
@@ -366,7 +368,7 @@ impl Router {
         for child in tree.children {
             let below = join(path, &child.key);
             if let Err(error) = Pattern::parse(&child.key) {
-                // The routes below would say the same thing again.
+                // The routes below would report the same error again.
                 let mistake = ConfigIssue::new(error.to_string());
                 self.mistakes.push(mistake.on(below.as_str()).at(child.location));
                 self.keep_mistakes(child.tree, &below);
@@ -384,7 +386,8 @@ impl Router {
         }
     }
 
-    /// Keeps the mistakes of a tree whose routes cannot be added.
+    /// Keeps the configuration errors of a tree with routes that cannot be
+    /// added.
     fn keep_mistakes(&mut self, tree: RouteTree, path: &str) {
         self.mistakes.extend(tree.mistakes.into_iter().map(|mistake| mistake.on(path)));
         for child in tree.children {
@@ -392,12 +395,12 @@ impl Router {
         }
     }
 
-    /// Adds routes under a prefix, covered by middleware that runs after that
-    /// of this router. Everything registered inside, [`use_`](Self::use_)
-    /// included, stays inside.
+    /// Adds routes under a prefix, with middleware that runs after the
+    /// middleware of this router. Everything that is registered inside,
+    /// including [`use_`](Self::use_), only applies inside.
     ///
-    /// `middleware` is `()`, one piece of middleware, a tuple of them, or a
-    /// `Vec` or array of [`Middleware`].
+    /// `middleware` is `()`, one middleware, a tuple of middleware, or a `Vec`
+    /// or array of [`Middleware`].
     ///
     /// Spec: Router construction and members › group.
     #[track_caller]
@@ -448,8 +451,8 @@ impl Router {
         self
     }
 
-    /// Adds middleware for the routes that are added after this call; those
-    /// added earlier are not covered.
+    /// Adds middleware for all routes that are added after this call. It does
+    /// not apply to earlier routes.
     ///
     /// Spec: Router construction and members › use.
     #[doc(alias = "use")]
@@ -459,11 +462,11 @@ impl Router {
         self
     }
 
-    /// Changes the options of a router that has its routes already; a test may so
-    /// give it another clock.
+    /// Changes the options of a router that already has routes. For example, a
+    /// test can set another clock.
     ///
-    /// A group has no options except the settings of routes, such as
-    /// [`error_handling`](Self::error_handling), which are methods of it.
+    /// A group does not have options, except the settings of routes, such as
+    /// [`error_handling`](Self::error_handling), which are its methods.
     ///
     /// ```
     /// use stockade::Router;
@@ -480,12 +483,12 @@ impl Router {
 
     /// Returns the path of a named route with its parameters filled in.
     ///
-    /// Values are encoded like a component of a URL; surplus parameters are
-    /// ignored. See [`App::generate_url`](crate::App::generate_url).
+    /// Values are encoded as URL components; surplus parameters are ignored.
+    /// See [`App::generate_url`](crate::App::generate_url).
     ///
     /// # Errors
-    /// For an unknown name, a missing parameter, or a value that the constraint
-    /// of its parameter refuses.
+    /// Fails if the name is unknown, if a parameter is missing, or if a value
+    /// does not match the constraint of its parameter.
     #[doc(alias = "generateUrl")]
     pub fn generate_url<K: AsRef<str>, V: ToString>(
         &self,
@@ -499,13 +502,13 @@ impl Router {
         build_named(&UrlPattern::new(pattern), params)
     }
 
-    /// Lets a function look at the map of the routes at the end of the build. The
-    /// mistakes that it returns are mistakes of the build: rules of a project's
-    /// own become part of what its routers must keep.
+    /// Adds a function that inspects the map of the routes at the end of the
+    /// build. The build fails with the configuration errors that it returns, so
+    /// you can enforce the rules of a project.
     ///
-    /// Functions are called in the order in which they were given, once every
-    /// other check has passed, and the mistakes of all of them are reported
-    /// together. A function of a group sees the whole map.
+    /// Functions run in the order of these calls, after every other check has
+    /// passed. The errors of all functions are reported together. A function of
+    /// a group sees the whole map.
     ///
     /// ```
     /// use stockade::errors::ConfigIssue;
@@ -528,14 +531,16 @@ impl Router {
         self
     }
 
-    /// Sets the rules for all routes of the router. A violation is a configuration error.
-    /// It replaces an earlier policy, such as the policy of `create_api_router`.
+    /// Sets the policy: the rules for all routes of the router. A violation is
+    /// a configuration error. It replaces an earlier policy, such as the policy
+    /// of `create_api_router`.
     ///
-    /// The policy covers every route, whether it is added before or after this call, by a
-    /// tree, a method or a group. A group does not have a policy: this method consumes the
-    /// router, and a group only borrows it. An application that is [mounted](Self::mount)
-    /// was built with its own policy, and is one route here. Like [`inspect`](Self::inspect),
-    /// the policy is checked after every other check has passed.
+    /// The policy applies to every route, whether it is added before or after
+    /// this call, by a tree, a method or a group. A group does not have a
+    /// policy: this method consumes the router, and a group only borrows it. A
+    /// [mounted](Self::mount) application was built with its own policy, and is
+    /// one route here. Like [`inspect`](Self::inspect), the policy is checked
+    /// after every other check has passed.
     ///
     /// ```
     /// use stockade::policy::Policy;

@@ -1,6 +1,7 @@
 //! The setters of the settings, for each type that has settings.
 //!
-//! `route_settings` in `stockade-path` declares them, once for all.
+//! `route_settings` in `stockade-path` declares the settings once for all
+//! types.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use crate::settings::{Placed, RouteSettings, reason_of};
 use crate::tags::PlacedTag;
 use crate::tree::RouteTree;
 
-/// Writes the setters of the table for each type that has settings.
+/// Generates the setters of the table for each type that has settings.
 macro_rules! setters {
     (
         ()
@@ -52,7 +53,8 @@ macro_rules! setters {
         [$(#[$meta:meta])*] [$($path:tt)*] $name:ident [$($generics:tt)*]
             ($value:ident: $arg:ty) $field:ty, $convert:block
     })*) => {
-        // Not generic, so a program does not compile them again for each of its values.
+        // Not generic, so a program does not compile them again for each of its
+        // values.
         impl RouteSettings {
             $(
                 fn $name(
@@ -79,8 +81,8 @@ macro_rules! setters {
             )*
         }
 
-        /// The settings of all routes of the router, or of a group: they also apply to routes
-        /// that were added before.
+        /// The settings of all routes of the router, or of a group. They also
+        /// apply to earlier routes.
         impl Router {
             $(
                 $(#[$meta])*
@@ -94,8 +96,8 @@ macro_rules! setters {
             )*
         }
 
-        /// The settings of the routes at and below this node. A node or a route further in
-        /// may have its own.
+        /// The settings of the routes at and below this node. An inner node or
+        /// a route may have its own settings.
         impl RouteTree {
             $(
                 $(#[$meta])*
@@ -108,7 +110,7 @@ macro_rules! setters {
             )*
         }
 
-        /// The settings that a router, a group and a node have too.
+        /// The settings that a router, a group and a node also have.
         impl RouteEntry {
             $(
                 $(#[$meta])*
@@ -121,7 +123,7 @@ macro_rules! setters {
             )*
         }
 
-        /// The settings that a router, a group and a node have too.
+        /// The settings that a router, a group and a node also have.
         #[expect(
             clippy::return_self_not_must_use,
             reason = "the route is added already"

@@ -1,8 +1,9 @@
-//! [`RouteSettings`]: the settings that a router, a group, a node, a route and a host have.
+//! [`RouteSettings`]: the settings of a router, a group, a node, a route and a
+//! host.
 //!
-//! `route_settings` in `stockade-path` declares them, once for all. An inner setting counts
-//! instead of an outer one; only rate limits and concurrency limits add up.
-//! `auth` and `public` count together (`access.rs`).
+//! `route_settings` in `stockade-path` declares the settings once for all. An
+//! inner setting replaces an outer one; only rate limits and concurrency limits
+//! add up. `auth` and `public` count together (`access.rs`).
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ use crate::access::Access;
 use crate::docs::DocsSetting;
 use crate::tags::PlacedTag;
 
-/// A value and the line that set it.
+/// A value and the source location that set it.
 #[derive(Clone, Debug)]
 pub(crate) struct Placed<T> {
     pub(crate) value: T,
@@ -39,14 +40,14 @@ impl<T> Placed<T> {
         Self { value, place }
     }
 
-    /// Notes the place of a setting.
+    /// Adds the source location to a setting.
     pub(crate) fn of(setting: Setting<T>, place: &'static Location<'static>) -> Setting<Self> {
         setting.map(|value| Self { value, place })
     }
 }
 
-/// The options that a router and a host have. The options of the host count instead of the
-/// options of its router.
+/// The options that both a router and a host have. The options of the host
+/// replace the options of its router.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostSettings {
     pub(crate) expose_errors: Option<bool>,
@@ -54,7 +55,8 @@ pub(crate) struct HostSettings {
     pub(crate) cors_origin: Option<CorsOrigin>,
 }
 
-/// Checks the reason of the setting `name`, which has no effect without one.
+/// Checks the reason of the setting `name`. Without a reason, the setting has
+/// no effect.
 pub(crate) fn reason_of(
     name: &str,
     reason: Setting<String>,
@@ -83,7 +85,7 @@ struct LimitsRate {
 #[derive(Debug)]
 struct HandlesErrors;
 
-/// Makes [`RouteSettings`] of the table.
+/// Generates [`RouteSettings`] from the table.
 macro_rules! define {
     (
         ()
@@ -101,7 +103,7 @@ macro_rules! define {
             $(pub(crate) $name: $field,)*
             /// The authentication that `public` removes.
             pub(crate) removed_auth: Option<Arc<Placed<Authentication>>>,
-            /// The mistakes in the values.
+            /// The configuration errors in the values.
             pub(crate) mistakes: Vec<ConfigIssue>,
         }
 
@@ -116,8 +118,8 @@ macro_rules! define {
                 }
             }
 
-            /// Takes over the settings of the level around this one that are not set here.
-            /// The mistakes stay with their level, which reports them.
+            /// Inherits the settings of the outer level that are not set here.
+            /// Configuration errors stay with their level, which reports them.
             pub(crate) fn inherit(&mut self, outer: &Self) {
                 let mut access = Access::of(self);
                 access.inherit(&Access::of(outer));
@@ -132,13 +134,14 @@ macro_rules! define {
 route_settings!(define!);
 
 impl RouteSettings {
-    /// Returns these settings with the settings of the level around them.
+    /// Returns these settings merged with the settings of the outer level.
     pub(crate) fn or(mut self, outer: &Self) -> Self {
         self.inherit(outer);
         self
     }
 
-    /// Returns a value, or keeps the mistakes in it for the build of the router.
+    /// Returns a value, or stores its configuration errors for the build of the
+    /// router.
     pub(crate) fn checked<T: Default>(
         &mut self,
         name: &str,
@@ -158,8 +161,8 @@ impl RouteSettings {
         })
     }
 
-    /// Ends a level: notes the place of its authentication, and takes its configuration errors
-    /// out.
+    /// Ends a level: records the place of its authentication, and removes and
+    /// returns its configuration errors.
     pub(crate) fn end_level(&mut self, level: Level) -> Vec<ConfigIssue> {
         let mut mistakes = std::mem::take(&mut self.mistakes);
         mistakes.extend(self.contradiction());
@@ -173,8 +176,8 @@ impl RouteSettings {
         mistakes
     }
 
-    /// Makes the middleware of the limits that add up and run before the other middleware of
-    /// the level, in the order of their execution.
+    /// Creates the middleware of the limits that add up and run before the
+    /// other middleware of the level, in the order of their execution.
     pub(crate) fn limits(&self, level: Level) -> Vec<Middleware> {
         let rate = self.rate_limit_middleware(level, false);
         let concurrency = self
@@ -184,8 +187,8 @@ impl RouteSettings {
         rate.into_iter().chain(concurrency).collect()
     }
 
-    /// Makes the middleware of a rate limit by the request, which runs after the other
-    /// middleware of the level.
+    /// Creates the middleware of a rate limit by the request, which runs after
+    /// the other middleware of the level.
     pub(crate) fn late_limit(&self, level: Level) -> Option<Middleware> {
         self.rate_limit_middleware(level, true)
     }
@@ -200,14 +203,14 @@ impl RouteSettings {
         Some(placed(made.marked(LimitsRate { by_address, is_late }), level, limit.place))
     }
 
-    /// Makes the middleware of the error handler of a route.
+    /// Creates the middleware of the error handler of a route.
     pub(crate) fn own_error_handling(&self) -> Option<Middleware> {
         let handler = self.error_handling.value()?;
         let made = with_error_handling(handler.value.clone()).marked(HandlesErrors);
         Some(placed(made, Level::Entry, handler.place))
     }
 
-    /// Makes the middleware of the timeout.
+    /// Creates the middleware of the timeout.
     pub(crate) fn own_timeout(&self) -> Option<Middleware> {
         let timeout = self.timeout.value()?;
         Some(placed(Middleware::new(timeout.value), Level::Entry, timeout.place))
@@ -218,7 +221,8 @@ impl RouteSettings {
         self.error_handling.value().map(|placed| &placed.value)
     }
 
-    /// Adds the dates of deprecation to the documentation of a route that has none itself.
+    /// Adds the dates of deprecation to the documentation of a route that does
+    /// not set them.
     pub(crate) fn date_docs(&self, docs: &mut BoxedOr<RouteDocs>) {
         if let Some(date) = self.deprecated_since.value()
             && docs.deprecated_since.is_none()
@@ -234,7 +238,7 @@ impl RouteSettings {
         }
     }
 
-    /// Takes the limits that are switched off out of the middleware.
+    /// Removes the limits that are switched off from the middleware.
     pub(crate) fn retain_limits(&self, middleware: &mut Vec<Middleware>) {
         if self.rate_limit.is_off() {
             middleware.retain(|it| it.mark::<LimitsRate>().is_none());
@@ -245,17 +249,19 @@ impl RouteSettings {
     }
 }
 
-/// Returns true for middleware of groups, nodes and routes that runs before authentication:
-/// rate limits by address, because wrong passwords count; the error handler of a route, because
-/// it writes the 401; and `with_cors`, because pages of other origins read the 401.
+/// Returns true for middleware of groups, nodes and routes that runs before
+/// authentication: rate limits by address, because wrong passwords count; the
+/// error handler of a route, because it writes the 401; and `with_cors`,
+/// because other origins read the 401.
 pub(crate) fn runs_before_auth(middleware: &Middleware) -> bool {
     middleware.mark::<LimitsRate>().is_some_and(|limit| limit.by_address)
         || middleware.mark::<HandlesErrors>().is_some()
         || middleware.mark::<Arc<Cors>>().is_some()
 }
 
-/// Moves rate limits by the request behind the last middleware that authenticates, which
-/// `finds_user` tells. None of the first `outer` middleware moves behind them.
+/// Moves rate limits by the request after the last middleware that
+/// authenticates, according to `finds_user`. The first `outer` middleware is
+/// treated separately, so none of it moves after them.
 pub(crate) fn place_late_limits(
     middleware: &mut Vec<Middleware>,
     outer: usize,

@@ -12,7 +12,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// Returns the tables for a spelling; `None` is the path as it was sent.
+    /// Returns the tables for a spelling; `None` means the original path.
     pub(crate) fn get(&self, spelling: Option<Spelling>) -> &TableSet {
         let spelled = self.spelled.as_ref().zip(spelling);
         spelled.map_or(&self.tables, |(spelled, spelling)| spelled.get(spelling))

@@ -1,4 +1,5 @@
-//! [`SiteBuilder`]: collects the routes of a host, or the routes without one.
+//! [`SiteBuilder`]: collects the routes of a host, or the routes without a
+//! host.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::router::RouteDef;
 use crate::site::Site;
 use crate::table_set::TableBuilders;
 
-/// Collects the routes of a host, or the routes without one.
+/// The routes of a host, or the routes without a host.
 #[derive(Default)]
 pub(crate) struct SiteBuilder {
     host: Option<RouteHost>,
@@ -31,7 +32,8 @@ impl SiteBuilder {
         Self { host: host.cloned(), ..Self::default() }
     }
 
-    /// Returns true if it has the routes of a host. Names of parameters do not count.
+    /// Returns true if it has the routes of a host. Ignores the names of
+    /// parameters.
     pub(crate) fn is_of(&self, host: Option<&RouteHost>) -> bool {
         let canonical = |host: &RouteHost| host.value.labels().canonical();
         match (&self.host, host) {
@@ -49,7 +51,7 @@ impl SiteBuilder {
         table?.equivalent(pattern).map(|route| &*route.endpoint)
     }
 
-    /// Puts a route into the table of its method.
+    /// Adds a route to the table of its method.
     pub(crate) fn insert(
         &mut self,
         method: &Method,
@@ -85,7 +87,7 @@ impl SiteBuilder {
     }
 }
 
-/// Builds the site without a host, which is the first, and the table of all hosts.
+/// Builds the site without a host, which is first, and the table of all hosts.
 pub(crate) fn built_sites(
     sites: Vec<SiteBuilder>,
 ) -> Result<(Site, Option<Box<HostTable>>), ConfigError> {

@@ -1,4 +1,5 @@
-//! [`Sites`]: the tables in which a request is looked up, and the equal forms of a path.
+//! [`Sites`]: the tables for the lookup of a request, and the equal forms of a
+//! path.
 
 use std::sync::Arc;
 
@@ -20,16 +21,16 @@ use crate::site::Site;
 use crate::table_set::TableSet;
 use crate::trailing_slash::{has_other_form, other_form};
 
-/// Finds a route for a path in one set of tables.
+/// A function that finds a route for a path in one set of tables.
 pub(crate) type FindIn<'f, 'r> = &'f dyn Fn(&'r TableSet, &str) -> Option<RouteMatch<'r>>;
 
-/// The tables in which a request is looked up: the tables of its host, then the tables of
-/// routes without a host.
+/// The tables for the lookup of a request: the tables of its host, then the
+/// tables of routes without a host.
 pub(crate) struct Sites<'r> {
     routes: &'r RouteSet,
     /// The site of the best host.
     host: Option<FoundHost<'r>>,
-    /// True if the request has two different hosts, and so gets a 400.
+    /// True if the request has two different hosts, and gets a 400.
     is_contradictory: bool,
 }
 
@@ -38,7 +39,7 @@ struct FoundHost<'r> {
     site: &'r Site,
     /// Its labels, as a path.
     labels: String,
-    /// The places of its parameters.
+    /// The positions of its parameters.
     spans: Spans,
 }
 
@@ -69,19 +70,19 @@ impl<'r> Sites<'r> {
         self.is_contradictory
     }
 
-    /// Returns true if the routes of a declared host are among them.
+    /// Returns true if the routes of a declared host are included.
     pub(crate) fn includes(&self, host: &str) -> bool {
         let (Some(hosts), Some(found)) = (&self.routes.hosts, &self.host) else { return false };
         let site = HostPattern::parse(host).ok().and_then(|host| hosts.site_of(&host));
         site.is_some_and(|site| std::ptr::eq(site, found.site))
     }
 
-    /// Returns the sites in their order.
+    /// Returns the sites in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'r Site> {
         self.host.iter().map(|host| host.site).chain([&self.routes.site])
     }
 
-    /// Puts the parameters of the host on a route that has a host.
+    /// Adds the parameters of the host if the route has a host.
     fn with_host(&self, (route, params): RouteMatch<'r>) -> RouteMatch<'r> {
         match self.host.as_ref().zip(route.host_names.as_ref()) {
             Some((FoundHost { labels, spans, .. }, names)) => {
@@ -97,7 +98,7 @@ impl<'r> Sites<'r> {
         self.iter().any(|site| site.spelled.is_some())
     }
 
-    /// Looks a path up in a spelling, and in all forms that are equal to it.
+    /// Looks up a path in a spelling, and in all forms that are equal to it.
     #[cold]
     pub(crate) fn search(
         &self,
@@ -116,14 +117,14 @@ impl<'r> Sites<'r> {
         })
     }
 
-    /// Looks up the other form of a path, with or without a slash at its end. Routes of `**`
-    /// and mounts take no part.
+    /// Looks up the other form of a path, with or without a trailing slash.
+    /// Ignores routes of `**` and mounts.
     #[cold]
     pub(crate) fn search_other(&self, path: &str, find: FindIn<'_, 'r>) -> Option<RouteMatch<'r>> {
         self.iter().find_map(|site| Forms::of(site, None, path).search_other(&site.tables, find))
     }
 
-    /// Returns true if a table has a path of a site in a spelling.
+    /// Returns true if a table matches a path of a site in a spelling.
     pub(crate) fn has(&self, forms: &Forms<'_>, table: &Table<Arc<Route>>) -> bool {
         let ignores_slash = self.routes.trailing_slash == TrailingSlash::Ignore;
         forms.iter().any(|form| table.find(form).is_some())
@@ -134,13 +135,13 @@ impl<'r> Sites<'r> {
 /// The equal forms of a path.
 pub(crate) struct Forms<'p> {
     path: &'p str,
-    /// The form that the text of routes has. `None` if it is `path`.
+    /// The form that the text of routes has. `None` if it equals `path`.
     encoded: Option<EncodedPath<'p>>,
 }
 
 impl<'p> Forms<'p> {
     pub(crate) fn of(site: &Site, spelling: Option<Spelling>, path: &'p str) -> Self {
-        // Other spellings are equal only to themselves.
+        // Other spellings only equal themselves.
         let has_encoded = spelling.is_none() && site.spelled.is_some();
         Self { path, encoded: has_encoded.then(|| EncodedPath::of(path)).flatten() }
     }
@@ -171,12 +172,12 @@ impl<'p> Forms<'p> {
             if !has_other_form(route.endpoint.pattern()) {
                 return None;
             }
-            // A slash at the end moves no parameter.
+            // A trailing slash does not move any parameter.
             Some((route, Self::place(self.encoded_at(index), params)?))
         })
     }
 
-    /// Returns true if a table has the other form of the path.
+    /// Returns true if a table matches the other form of the path.
     pub(crate) fn has_other(&self, table: &Table<Arc<Route>>) -> bool {
         self.iter().any(|form| {
             let found = other_form(form).and_then(|other| find_in(table, &other));
@@ -188,7 +189,7 @@ impl<'p> Forms<'p> {
         self.encoded.as_ref().filter(|_| index == 0)
     }
 
-    /// Returns parameters with their places in the path that was sent.
+    /// Converts the positions of parameters to positions in the original path.
     fn place(encoded: Option<&EncodedPath<'_>>, params: Params) -> Option<Params> {
         match encoded {
             Some(encoded) => params.map_spans(|spans| encoded.origins(spans)),

@@ -1,5 +1,5 @@
-//! The fixed stages: the work of a router for every request, with or without a
-//! route. They can be configured and switched off, and never be reordered.
+//! The built-in stages: the work of a router for every request, with or without
+//! a route. They can be configured and switched off, but not reordered.
 //!
 //! | stage | before or after the routes |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | CORS preflights | before, and not charged to the rate limit |
 //! | the rate limit | before anything of the request is read |
 //! | request ids, access log, metrics, spans | before, and until the end of the response |
-//! | security headers, CORS headers, rate limit headers | after, on every response but a switch of protocols |
+//! | security headers, CORS headers, rate limit headers | after, on every response except a protocol switch |
 //!
 //! Spec: Router options; Response headers; Limits.
 
@@ -45,7 +45,7 @@ pub(crate) struct StageRules {
     /// `None` if no request is observed, which costs one branch.
     pub(crate) observers: Option<Arc<Observers>>,
     pub(crate) clock: Clock,
-    /// The different lists of response headers that pages of other origins may read. The
+    /// The distinct lists of response headers that other origins may read. The
     /// first has number 1.
     pub(crate) pages: Arc<[Arc<PageHeaders>]>,
 }
@@ -53,10 +53,11 @@ pub(crate) struct StageRules {
 /// The stages of a router, prepared once.
 pub(crate) struct Stages {
     rules: StageRules,
-    /// True once an untrusted proxy was warned of: [`WARNED`], but in a test.
+    /// True after the warning about an untrusted proxy: [`WARNED`], except in a
+    /// test.
     warned: &'static AtomicBool,
-    /// One for each list, the default list first. Only the default list if no list
-    /// depends on the route.
+    /// One for each list, the default list first. Only the default list if no
+    /// list depends on the route.
     pub(crate) prepared: Box<[PreparedHeaders]>,
 }
 
@@ -75,8 +76,8 @@ impl Stages {
         stages
     }
 
-    /// Finds the client and the rules for this request, whose route is known,
-    /// and begins to observe it: name, access log, counters.
+    /// Determines the client and the rules for a request with a known route,
+    /// and begins its observation: name, access log, counters.
     pub(crate) fn enter(&self, req: &mut Request) -> RequestScope {
         self.find_client(req);
         let mut scope = self.scope_of(req);
@@ -86,7 +87,7 @@ impl Stages {
         scope
     }
 
-    /// Finds the client of this request.
+    /// Determines the client of this request.
     pub(crate) fn find_client(&self, req: &mut Request) {
         let client = self.client(req);
         req.set_client_ip(client);
@@ -102,13 +103,13 @@ impl Stages {
             return client_address(peer, req.headers(), &self.trust);
         }
         warn_untrusted(req.headers(), &self.trust, self.warned);
-        // The peer, whom `Request::client_ip` gives by itself. To copy its address took
+        // `Request::client_ip` then returns the peer. Copying its address took
         // 60 instructions for each request.
         None
     }
 
-    /// Describes the headers and the refusals of the stages for a route, whose
-    /// rules of CORS are `cors` if it has its own.
+    /// Describes the headers and the error responses of the stages for a route.
+    /// `cors` are the CORS rules of the route, if it has its own.
     pub(crate) fn describe(
         &self,
         cors: Option<&Arc<Cors>>,
@@ -126,12 +127,12 @@ impl Stages {
         }
     }
 
-    /// Returns the log and the metrics, if something is noted.
+    /// Returns the log and the metrics, if requests are observed.
     pub(crate) fn observers(&self) -> Option<&Arc<Observers>> {
         self.observers.as_ref()
     }
 
-    /// Returns the headers of security.
+    /// Returns the security headers.
     pub(crate) fn security_headers(&self) -> &SecurityHeaders {
         &self.security
     }
@@ -141,22 +142,22 @@ impl Stages {
         &self.clock
     }
 
-    /// Returns true when a proxy is trusted.
+    /// Returns true if a proxy is trusted.
     pub(crate) fn trusts_proxy(&self) -> bool {
         self.trust.is_set()
     }
 
-    /// Returns the proxies that are trusted, as they were configured.
+    /// Returns the trusted proxies, as configured.
     pub(crate) fn trusted_proxies(&self) -> Vec<String> {
         trusted_proxies(&self.trust)
     }
 
-    /// Returns true when a peer without an address is trusted.
+    /// Returns true if a peer without an address is trusted.
     pub(crate) fn trusts_local_peer(&self) -> bool {
         self.trust.trusts_local_peer()
     }
 
-    /// Finds the rules for a request that do not depend on the client.
+    /// Determines the rules for a request that do not depend on the client.
     fn scope_of(&self, req: &Request) -> RequestScope {
         let mut scope = RequestScope {
             own_cors: None,
@@ -177,12 +178,12 @@ impl Stages {
         self.cors.as_ref().is_some_and(|cors| cors.exposes_by_route())
     }
 
-    /// Returns the list of this number; `None` for the default list.
+    /// Returns the list with this number, or `None` for the default list.
     fn page(&self, number: u16) -> Option<&PageHeaders> {
         self.pages.get(usize::from(number).checked_sub(1)?).map(|page| &**page)
     }
 
-    /// Prepares the headers of the usual responses.
+    /// Prepares the headers of most responses.
     fn prepare(&mut self) {
         let origins = self.cors.as_ref().map_or(0, |cors| cors.origins().len());
         let lists = self.pages.len().min(MAX_PREPARED / (origins + 1));
@@ -191,7 +192,7 @@ impl Stages {
         self.prepared = numbers.map(|page| PreparedHeaders::prepare(self, page)).collect();
     }
 
-    /// Returns the rules of CORS by which a request is answered.
+    /// Returns the CORS rules that apply to a request.
     pub(crate) fn cors_of<'s>(&'s self, scope: &'s RequestScope) -> Option<&'s Cors> {
         scope.own_cors.as_deref().or(self.cors.as_deref())
     }
@@ -200,7 +201,7 @@ impl Stages {
         self.clock.now()
     }
 
-    /// Takes over the last decision about a part of the request, for the headers.
+    /// Stores the last decision about a part of the request, for the headers.
     #[inline]
     pub(crate) fn note_parts(&self, scope: &mut RequestScope) {
         if let Some((meter, limiter)) = scope.meter.take().zip(self.limiter.as_ref()) {
@@ -208,8 +209,8 @@ impl Stages {
         }
     }
 
-    /// Adds the headers of every response, but for one that gives the connection
-    /// away. Prepared headers go to `sink`, if there is one.
+    /// Adds the headers of every response except a protocol switch. Prepared
+    /// headers are written to `sink`, if there is one.
     #[inline]
     pub(crate) fn finish_headers(
         &self,
@@ -224,7 +225,7 @@ impl Stages {
 
     fn add_headers(&self, response: &mut Response, scope: &RequestScope, sink: Option<&HeadSink>) {
         if upgrade::switches(response) {
-            // Its headers are those of the handshake alone.
+            // It only has the headers of the handshake.
             return;
         }
         let page = if scope.page != 0 && self.exposes_by_route() { scope.page } else { 0 };
@@ -238,7 +239,7 @@ impl Stages {
     pub(crate) fn write_headers(&self, response: &mut Response, scope: &RequestScope) {
         let headers = response.headers_mut();
         if !self.security.is_empty() {
-            // The map grows once, and not step by step.
+            // Allocates once, instead of growing step by step.
             headers.reserve(self.security.len() + ROOM);
             self.security.apply(headers);
         }
@@ -248,7 +249,8 @@ impl Stages {
         let decided = response.extensions().get::<CorsDecided>().is_some();
         let headers = response.headers_mut();
         if let Some(cors) = self.cors_of(scope).filter(|_| !decided) {
-            // The last one: it exposes headers that are there by now.
+            // Runs last, because it exposes the headers that are already
+            // present.
             cors.apply(scope.origin.as_ref(), headers, self.page(scope.page));
         }
         if let Some(observation) = &scope.observation {
@@ -257,36 +259,38 @@ impl Stages {
     }
 }
 
-/// The parts of a request that its response needs when it leaves.
+/// The facts about a request that its response needs at the end.
 pub(crate) struct RequestScope {
-    /// The rules of the route, where it has others than the router.
+    /// The CORS rules of the route, if they differ from the rules of the
+    /// router.
     pub(crate) own_cors: Option<Arc<Cors>>,
-    /// The number of the list of headers that pages of other origins may read.
+    /// The number of the list of headers that other origins may read.
     pub(crate) page: u16,
-    /// Only where the answer depends on it.
+    /// Only set if the response depends on it.
     pub(crate) origin: Option<HeaderValue>,
-    /// By the limit of the router.
+    /// The decision of the router's limit.
     pub(crate) charged: Option<Decision>,
     /// Counts the parts of the request, if it may have some.
     pub(crate) meter: Option<Arc<Meter>>,
-    /// Boxed, so that a request without observation is not larger.
+    /// Boxed, so a request without an observation is not larger.
     pub(crate) observation: Option<Box<Observation>>,
 }
 
 impl RequestScope {
-    /// Goes by the rules of a route.
+    /// Applies the CORS rules of a route.
     pub(crate) fn follow(&mut self, cors: Arc<Cors>, req: &Request) {
         self.read_origin(&cors, req);
         self.own_cors = Some(cors);
     }
 
-    /// Keeps the origin of a request, if the answer by these rules depends on it.
+    /// Stores the origin of a request, if these rules make the response depend
+    /// on it.
     fn read_origin(&mut self, cors: &Cors, req: &Request) {
         let origin = cors.reads_origin().then(|| origin_of(req.headers())).flatten();
         self.origin = origin.cloned();
     }
 
-    /// Returns true if a response says nothing because of this request.
+    /// Returns true if the headers of a response do not depend on this request.
     fn is_bare(&self) -> bool {
         self.own_cors.is_none() && self.charged.is_none() && self.observation.is_none()
     }
@@ -303,8 +307,7 @@ impl RequestScope {
         work(self)
     }
 
-    /// Hands the response to the access log and the counters. It goes out as it
-    /// is now.
+    /// Passes the final response to the access log and the counters.
     pub(crate) fn end(&mut self, response: &mut Response) {
         if let Some(observation) = self.observation.take() {
             observation.leave(response);
@@ -312,7 +315,7 @@ impl RequestScope {
     }
 }
 
-/// Charges a request, and waits if the store has to.
+/// Charges a request, and waits for the store if necessary.
 pub(crate) async fn charge(
     limiter: Arc<RateLimiter>,
     key: RateKey,
@@ -333,19 +336,20 @@ pub(crate) fn in_rate_limit(error: &ConfigError) -> ConfigError {
     let mistakes = error.issues().iter();
     let mistakes =
         mistakes.map(|mistake| ConfigIssue::new(format!("rate_limit: {}", mistake.message())));
-    // There is one, or it would be no error.
+    // There is at least one issue, otherwise there would be no error.
     ConfigError::check(mistakes.collect()).err().unwrap_or_else(|| error.clone())
 }
 
-/// The number of lists, times the number of origins, for which headers are prepared in
-/// addition to the default list. Each takes a few KB. Other responses get their headers
-/// one by one.
+/// The limit on the number of lists, times the number of origins, with prepared
+/// headers in addition to the default list. Each needs a few KB. Other
+/// responses get their headers one by one.
 const MAX_PREPARED: usize = 256;
 
 /// For the headers of CORS and of the rate limit.
 const ROOM: usize = 6;
 
-/// The warning that `X-Forwarded-For` is not believed, once for the process.
+/// True after the warning about an untrusted `X-Forwarded-For`, which is logged
+/// once per process.
 static WARNED: AtomicBool = AtomicBool::new(false);
 
 #[cfg(test)]
@@ -357,7 +361,7 @@ mod tests {
 
     #[test]
     fn forwarded_alone_is_warned_of() {
-        // The flag of the process may be set by any other test.
+        // Any other test may set the flag of the process.
         static OWN: AtomicBool = AtomicBool::new(false);
         let rules = RouterOptions::new().stage_rules(Arc::default()).unwrap();
         let mut stages = Stages::new(rules);

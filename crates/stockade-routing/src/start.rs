@@ -1,4 +1,4 @@
-//! [`App::start`]: the values that an application opens at its start.
+//! [`App::start`]: opens the values that an application needs from its start.
 
 use std::fmt;
 use std::panic::Location;
@@ -25,7 +25,8 @@ impl Opener {
         Self { open: Some(open), is_done: false, name, place }
     }
 
-    /// Returns the configuration error for a host that does not start the application.
+    /// Returns the configuration error for a host that does not start the
+    /// application.
     pub(crate) fn issue_in_host(&self) -> ConfigIssue {
         ConfigIssue::new(format!(
             "this host does not start the application, so nothing opens `State<{}>`: open the \
@@ -68,16 +69,19 @@ impl Openers {
 
 /// Dependency injection.
 impl App {
-    /// Opens the values of [`Router::state_at_start`](crate::Router::state_at_start) that are not open yet.
+    /// Opens the values of
+    /// [`Router::state_at_start`](crate::Router::state_at_start) that are not
+    /// open yet.
     ///
-    /// Call it if you handle requests without the server of stockade, for example by
-    /// [`handle`](Self::handle), in AWS Lambda, or in another router. Until then, a handler
-    /// that takes such a value responds with 500. Clones of an application start together,
-    /// and further calls do nothing.
+    /// Call it if you handle requests without the server of stockade, for
+    /// example by [`handle`](Self::handle), in AWS Lambda, or in another
+    /// router. Until then, a handler that takes such a value responds with 500.
+    /// Clones of an application start together, and further calls do nothing.
     ///
     /// # Errors
-    /// The first error of a function that opens a value. A function runs only once, so the
-    /// calls after an error fail too; build the application again for another attempt.
+    /// Returns the first error of a function that opens a value. A function
+    /// runs only once, so the calls after an error also fail. Build the
+    /// application again for another attempt.
     pub async fn start(&self) -> Result<(), BoxError> {
         match &self.resolved.routes.openers {
             Some(openers) => openers.run(self).await,

@@ -12,8 +12,8 @@ use crate::router::Router;
 use crate::start::Opener;
 
 impl Router {
-    /// Provides a value for `State<T>`, and replaces an earlier one of its type. Default:
-    /// none.
+    /// Provides a value for `State<T>`, and replaces an earlier value of the
+    /// same type. Default: none.
     ///
     /// ```
     /// use stockade::prelude::*;
@@ -34,21 +34,24 @@ impl Router {
         self
     }
 
-    /// Provides a value for `State<T>` that is opened when the application starts, such as
-    /// the pool of a database. Default: none.
+    /// Provides a value for `State<T>` that is opened when the application
+    /// starts, such as a database pool. Default: none.
     ///
-    /// [`App::start`] opens it. The server calls this before it binds its address. A
-    /// `TestClient`, a `Contract`, `assert_hardened` and `check_schemas` call it before their
-    /// first request. [Commands](App::run_command) do not call it,
-    /// so `my-program routes` works without a database.
+    /// [`App::start`] opens it. The server calls this before it binds its
+    /// address. A `TestClient`, a `Contract`, `assert_hardened` and
+    /// `check_schemas` call it before their first request.
+    /// [Commands](App::run_command) do not call it, so `my-program routes`
+    /// works without a database.
     ///
-    /// Values are opened in the order of these calls. `open` gets the application, whose
-    /// [`state`](App::state) has the values that are open already. An error stops the start.
-    /// There is no time limit, so set one in `open`. Do not call [`App::start`] there: it
-    /// would wait for itself.
+    /// Values are opened in the order of these calls. `open` receives the
+    /// application; its [`state`](App::state) returns the values that are
+    /// already open. An error stops the start. There is no time limit, so set
+    /// one in `open`. Do not call [`App::start`] there: it would wait for
+    /// itself.
     ///
-    /// A host that runs the routes without an [`App`], such as axum or actix-web, does not
-    /// start it; there this is a configuration error.
+    /// A host that runs the routes without an [`App`], such as axum or
+    /// actix-web, does not start it. In such a host, this is a configuration
+    /// error.
     ///
     /// ```
     /// use stockade::prelude::*;

@@ -1,4 +1,4 @@
-//! [`TableSet`]: the tables in which requests are looked up.
+//! [`TableSet`]: the tables for the lookup of requests.
 
 use std::sync::Arc;
 
@@ -10,15 +10,16 @@ use crate::any_method::is_any;
 use crate::matcher::{Table, TableBuilder, Tables};
 use crate::route::Route;
 
-/// The tables in which a request is looked up.
+/// The tables for the lookup of a request.
 pub(crate) struct TableSet {
-    /// One table for each method, since the method is part of the match.
+    /// One table for each method, because the method is part of the match.
     pub(crate) methods: Tables<Arc<Route>>,
     /// The WebSocket routes, if there are any.
     pub(crate) web_sockets: Option<Table<Arc<Route>>>,
 }
 
-/// The tables of the same routes, with the text of their paths in other spellings.
+/// The tables of the same routes, with the text of their paths in other
+/// spellings.
 pub(crate) struct SpelledTables {
     unreserved: TableSet,
     once: TableSet,
@@ -51,12 +52,12 @@ pub(crate) struct TableBuilders {
 }
 
 impl TableBuilders {
-    /// Adds the routes of any method to each table, unless a route of the method has
-    /// an equivalent path.
+    /// Adds the routes of any method to each table, unless a route of the
+    /// method has an equivalent path.
     ///
-    /// HEAD and OPTIONS have only their own routes here. If none of them matches,
-    /// HEAD is handled as GET. OPTIONS gets a response without a route, or a route of any
-    /// method handles it (`lookup.rs`).
+    /// HEAD and OPTIONS have only their own routes here. If none of them
+    /// matches, HEAD is handled as GET. OPTIONS gets a response without a
+    /// route, or a route of any method handles it (`lookup.rs`).
     pub(crate) fn new(
         mut methods: Vec<(Method, TableBuilder<Arc<Route>>)>,
         routes: &[(Pattern, Arc<Route>)],
@@ -67,16 +68,17 @@ impl TableBuilders {
         let alone = [Method::HEAD, Method::OPTIONS];
         for (_, table) in methods.iter_mut().filter(|(method, _)| !alone.contains(method)) {
             for (pattern, route) in routes {
-                // The table of any has it, so that the one fault left is an
-                // equivalent path, which takes the method away from it.
+                // The table for any method already contains the pattern, so the
+                // only possible error is an equivalent path. Then the route of
+                // the method has precedence.
                 let _ = table.insert(pattern, Arc::clone(route));
             }
         }
         Self { methods, any, web_sockets }
     }
 
-    /// Returns the tables for paths in other spellings, if a route has text with
-    /// another spelling.
+    /// Returns the tables for paths in other spellings, if a route has text
+    /// with another spelling.
     pub(crate) fn spelled(&self) -> Option<Box<SpelledTables>> {
         let methods = self.methods.iter().chain(&self.any).map(|(_, table)| table);
         let mut tables = methods.chain(&self.web_sockets);

@@ -1,4 +1,4 @@
-//! The tags that nodes, groups and routers name for the routes in them.
+//! The tags that nodes, groups and routers set for their routes.
 
 use std::collections::HashMap;
 use std::panic::Location;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use stockade_core::Tag;
 use stockade_errors::ConfigIssue;
 
-/// A tag with its place.
+/// A tag with its source location.
 #[derive(Clone, Debug)]
 pub(crate) struct PlacedTag {
     pub(crate) tag: Arc<Tag>,
@@ -21,17 +21,18 @@ impl PlacedTag {
     }
 }
 
-/// The tags that routes have had so far.
+/// The tags of the routes so far.
 #[derive(Default)]
 pub(crate) struct SeenTags {
-    /// By their names, each in its first place.
+    /// By name, each at the place of its first description.
     first: HashMap<String, PlacedTag>,
-    /// The places with a mistake, which is told once for all routes there.
+    /// The places with a configuration error, which is reported once for all
+    /// their routes.
     faulty: Vec<&'static Location<'static>>,
 }
 
 impl SeenTags {
-    /// Notes the tag of a route, and returns the mistake in it.
+    /// Records the tag of a route, and returns its configuration error.
     pub(crate) fn note(&mut self, placed: &PlacedTag) -> Option<ConfigIssue> {
         let PlacedTag { tag, location } = placed;
         let first = self.first.entry(tag.name.clone()).or_insert_with(|| placed.clone());

@@ -1,8 +1,8 @@
-//! [`App`] as a tower service: for hyper, axum's `nest_service`, tower's
-//! layers, AWS Lambda.
+//! [`App`] as a tower service: for hyper, axum's `nest_service`, tower layers,
+//! AWS Lambda.
 //!
-//! Hot: nothing is allocated here for a request without a body, and one box for
-//! one with a body.
+//! Hot: a request without a body does not allocate here, and a request with a
+//! body allocates one box.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -16,36 +16,36 @@ use tower_service::Service;
 use crate::app::App;
 use crate::dispatch::ResponseFuture;
 
-/// Answers requests with a body of any type. It is always ready, and never
+/// Responds to requests with a body of any type. It is always ready, and never
 /// fails.
 ///
-/// All stages and all options of the router apply, as they do to
-/// [`App::handle`].
+/// All stages and all options of the router apply, as for [`App::handle`].
 ///
-/// # What is lost in another server
+/// # Missing protections in another server
 ///
-/// **Whoever calls this service reads the socket. So nothing of this is there, unless
-/// that server has it itself:**
+/// **The caller of this service reads the socket. So the following protections
+/// are missing, unless the calling server provides them:**
 ///
-/// | Of `create_server` | In a plain loop of hyper |
+/// | `create_server` | A plain hyper loop |
 /// |---|---|
-/// | slow clients end: head, body, and an answer that is not read | **they stay for ever**; a head has 30 s if the builder has a `timer` |
-/// | `max_connections`, `max_connections_per_client`, idle connections end | none |
-/// | a head has 16 KiB and 100 lines | some 400 KiB on HTTP/1, 16 KiB on HTTP/2 |
-/// | `Host` is there, once and well-formed, and agrees with the target | not looked at |
-/// | framing that other programs read differently is refused (bare LF, two lengths, `Content_Length`) | what hyper refuses |
-/// | the unread rest of a body is read, to a bound | the connection may be reset |
-/// | the client is the other end of the socket | **all clients share one rate limit**, until a `PeerAddr` is in the extensions of each request |
-/// | WebSockets | 400, until an `Upgrade` is in the extensions, and the `Switch` of the answer is run on the connection |
-/// | TLS, so that pages of `http://` open no WebSocket | until `TlsConnection` is in the extensions |
-/// | HTTP/2: pings, resets, memory of answers | hyper's defaults |
-/// | shutdown: `Readiness`, requests that run, close frames | as the loop says |
+/// | disconnects slow clients: head, body, and an unread response | **they stay forever**; a head has 30 s if the builder has a `timer` |
+/// | `max_connections`, `max_connections_per_client`, idle timeout | none |
+/// | limits a head to 16 KiB and 100 lines | about 400 KiB on HTTP/1, 16 KiB on HTTP/2 |
+/// | requires one well-formed `Host` that agrees with the target | not checked |
+/// | rejects framing that other programs read differently (bare LF, two lengths, `Content_Length`) | only what hyper rejects |
+/// | reads the unread rest of a body, up to a limit | the connection may be reset |
+/// | the client is the peer of the socket | **all clients share one rate limit**, unless the extensions of each request contain a `PeerAddr` |
+/// | WebSockets | 400, unless the extensions contain an `Upgrade`, and the `Switch` of the response is run on the connection |
+/// | TLS: origins of `http://` cannot open a WebSocket | only if `TlsConnection` is in the extensions |
+/// | HTTP/2: pings, resets, memory of responses | hyper's defaults |
+/// | shutdown: `Readiness`, running requests, close frames | as the loop implements it |
 ///
-/// To keep all of it, give the server the sockets and not the requests: `create_server`
-/// of an `App` listens on a `TcpListener` that is open, and on acceptors of a
-/// program's own (the trait `Listener` of the server).
+/// To keep all of them, pass the sockets to the server instead of the requests:
+/// `create_server` of an `App` listens on an open `TcpListener`, and on the
+/// program's own acceptors (the trait `Listener` of the server).
 ///
-/// Where that cannot be, each connection tells its address (`LocalPeer` if it has none):
+/// If this is not possible, set the address of each connection (`LocalPeer` if
+/// it does not have an address):
 ///
 /// ```
 /// use stockade::{PeerAddr, Router};
@@ -53,7 +53,7 @@ use crate::dispatch::ResponseFuture;
 ///
 /// # let peer = std::net::SocketAddr::from(([192, 0, 2, 1], 50_000));
 /// let app = Router::new().build()?;
-/// // For hyper's `service_fn`, once for each connection that was accepted.
+/// // For hyper's `service_fn`, once for each accepted connection.
 /// let service = move |mut request: stockade::http::Request<String>| {
 ///     request.extensions_mut().insert(PeerAddr(peer));
 ///     app.clone().call(request)

@@ -1,5 +1,5 @@
-//! The other form of a path, with or without a slash at its end, and redirects from it to the
-//! path that a route declares.
+//! The other form of a path, with or without a trailing slash, and redirects to
+//! the declared path.
 
 use std::borrow::Cow;
 
@@ -10,8 +10,9 @@ use stockade_path::encoded;
 use crate::mount::OriginalUri;
 use crate::mount_slash::client_target;
 
-/// Returns the other form of a path. There is none for `/` and for a path with an empty
-/// segment: a client reads `//` at the beginning as the name of a host.
+/// Returns the other form of a path. Returns `None` for `/` and for a path with
+/// an empty segment, because clients read a leading `//` as the start of a host
+/// name.
 pub(crate) fn other_form(path: &str) -> Option<Cow<'_, str>> {
     if path == "/" || !path.starts_with('/') || path.contains("//") {
         return None;
@@ -22,14 +23,15 @@ pub(crate) fn other_form(path: &str) -> Option<Cow<'_, str>> {
     })
 }
 
-/// Returns true if a declared path takes part: it is not the root, and is not everything
-/// below a path.
+/// Returns true if a declared path has another form: it is neither the root,
+/// nor everything below a path.
 pub(crate) fn has_other_form(pattern: &str) -> bool {
     !pattern.ends_with("/**") && other_form(pattern).is_some()
 }
 
-/// Returns the address of the other form of the path of a request, as its client sees the
-/// path. `None` if a browser could read the address as another host.
+/// Returns the address of the other form of a request's path, as the client
+/// sees the path. Returns `None` if a browser could read the address as another
+/// host.
 pub(crate) fn location_of(req: &Request) -> Option<HeaderValue> {
     let own = req.uri();
     let original = req.extensions().get::<OriginalUri>();

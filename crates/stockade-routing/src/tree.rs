@@ -1,8 +1,7 @@
 //! [`RouteTree`]: the declarative tree of routes.
 //!
-//! `routes!` expands to this builder; a tree can also be built at run time. A
-//! mistake is kept and reported when the router is built, together with all
-//! others.
+//! `routes!` expands to this builder; a tree can also be built at run time. The
+//! build of the router reports all configuration errors together.
 //!
 //! ```
 //! use stockade::RouteTree;
@@ -32,7 +31,8 @@ use crate::entry::{RouteEntry, added};
 use crate::route_host::{RouteHost, within};
 use crate::settings::RouteSettings;
 
-/// A node of the tree: methods, path segments, and middleware for all below.
+/// A node of the tree: methods, path segments, and middleware for everything
+/// below.
 #[derive(Debug, Default)]
 #[must_use = "a tree does nothing until a router is made of it"]
 pub struct RouteTree {
@@ -52,13 +52,13 @@ pub(crate) struct Child {
     form: String,
     pub(crate) tree: RouteTree,
     pub(crate) location: &'static Location<'static>,
-    /// True if it came from a spread tree, which may repeat a key.
+    /// True if it comes from a spread tree, which may repeat a key.
     pub(crate) spread: bool,
-    /// The roots of the trees that it came from, the outermost first.
+    /// The roots of the spread trees around it, the outermost first.
     pub(crate) around: Vec<Around>,
 }
 
-/// The root of a tree that was spread.
+/// The root of a spread tree.
 #[derive(Clone, Debug)]
 pub(crate) struct Around {
     pub(crate) middleware: Vec<Middleware>,
@@ -67,14 +67,14 @@ pub(crate) struct Around {
 }
 
 impl RouteTree {
-    /// Makes an empty tree.
+    /// Creates an empty tree.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds the value of a key: a method name in any case with a handler
-    /// or a [`RouteEntry`], or a path segment (also several, `"api/v1"`) with a
-    /// tree.
+    /// Adds the value of a key. The key is a method name in any case with a
+    /// handler or a [`RouteEntry`], or one or more path segments (`"api/v1"`)
+    /// with a tree.
     ///
     /// The methods are GET, POST, PUT, DELETE and PATCH; every other key is a
     /// path segment.
@@ -115,15 +115,15 @@ impl RouteTree {
         self
     }
 
-    /// Adds the entry of every method that has no entry of its own at this node;
-    /// see [`Router::any`](crate::Router::any).
+    /// Adds the entry for every method without its own entry at this node. See
+    /// [`Router::any`](crate::Router::any).
     #[track_caller]
     pub fn any(self, entry: RouteEntry) -> Self {
         self.method(any_method(), entry)
     }
 
-    /// Adds a WebSocket at this node: an entry made by
-    /// [`RouteEntry::web_socket`]. A handler for GET may stand beside it.
+    /// Adds a WebSocket at this node. [`RouteEntry::web_socket`] creates the
+    /// entry. The node may also have a handler for GET.
     ///
     /// Experimental.
     ///
@@ -163,18 +163,18 @@ impl RouteTree {
         self
     }
 
-    /// Adds middleware that covers everything at and below this node; it runs
-    /// after that of the nodes above.
+    /// Adds middleware for everything at and below this node. It runs after the
+    /// middleware of the nodes above.
     #[track_caller]
     pub fn middleware<M>(mut self, list: impl IntoMiddlewareList<M>) -> Self {
         self.middleware.extend(added(list, Level::Node));
         self
     }
 
-    /// Adds everything that stands in another tree, as if it were written here.
+    /// Adds the content of another tree, as if it were written here.
     ///
-    /// Middleware and settings at the root of the other tree cover only the routes
-    /// of that tree.
+    /// Middleware and settings at the root of the other tree apply only to the
+    /// routes of that tree.
     pub fn spread(mut self, tree: Self) -> Self {
         let Self { middleware, mut settings, host, entries, web_socket, children, mistakes } = tree;
         self.mistakes.append(&mut settings.end_level(Level::Node));
@@ -215,13 +215,13 @@ pub enum Node {
 
 /// A value for a key of a tree: a handler, a [`RouteEntry`], a [`RouteTree`].
 ///
-/// `Marker` only keeps them apart; the compiler finds it.
+/// `Marker` distinguishes the implementations; the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand in a route tree",
     label = "not a handler, a RouteEntry or a RouteTree"
 )]
 pub trait IntoNode<Marker> {
-    /// Makes the node.
+    /// Converts the value to a node.
     fn into_node(self) -> Node;
 }
 
@@ -250,18 +250,18 @@ where
     }
 }
 
-/// The methods that a tree knows; the others are registered with the router's
-/// methods.
+/// The methods that a tree supports. Register other methods with the methods of
+/// the router.
 pub(crate) const TREE_METHODS: [Method; 5] =
     [Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::PATCH];
 
-/// Returns a key without the names of its parameters; the key itself if it
-/// cannot be read, which is a mistake of its own.
+/// Returns a key without the names of its parameters. Returns the key itself if
+/// it is invalid, which is reported separately.
 fn canonical(key: &str) -> String {
     Pattern::parse(key).map_or_else(|_| key.to_owned(), |pattern| pattern.canonical())
 }
 
-/// Returns a hint for a key that holds a handler and is no method of a tree.
+/// Returns a hint for a key with a handler that is not a method of a tree.
 fn did_you_mean(key: &str) -> String {
     let key = key.to_ascii_uppercase();
     if matches!(key.as_str(), "ANY" | "HEAD" | "OPTIONS" | "TRACE" | "CONNECT" | "QUERY") {

@@ -1,4 +1,4 @@
-//! [`build_url`]: the path of a named route, with its parameters put in.
+//! [`build_url`]: the path of a named route, with its parameters filled in.
 //!
 //! Spec: Router construction and members › generateUrl.
 
@@ -11,7 +11,7 @@ use stockade_path::{Param, Pattern, SPLAT, Segment, SegmentPart, encoded};
 
 use crate::matcher::anchored;
 
-/// Why no path can be built from a pattern and its parameters.
+/// The reason why a path cannot be built from a pattern and its parameters.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum UrlError {
@@ -27,43 +27,43 @@ pub enum UrlError {
         /// The name of the parameter.
         name: String,
     },
-    /// A required parameter has no value.
+    /// A required parameter does not have a value.
     MissingValue {
         /// The pattern.
         pattern: String,
         /// The name of the parameter.
         name: String,
     },
-    /// The expression of a parameter does not match its value, or the value has a
+    /// The value does not match the expression of its parameter, or contains a
     /// control character, which routers reject in a path.
     RefusedValue {
         /// The pattern.
         pattern: String,
         /// The name of the parameter.
         name: String,
-        /// The value as it would be in the path.
+        /// The value in its encoded form.
         value: String,
     },
     /// No route has this name.
     UnknownName {
-        /// The name as given.
+        /// The unknown name.
         name: String,
     },
 }
 
-/// Returns the path of `pattern` with the values that `param` gives for its
+/// Returns the path of `pattern` with the values that `param` returns for its
 /// names.
 ///
-/// The text of the pattern is [`encoded`]: `/café` is `/caf%C3%A9`.
-/// Values are encoded as by `encodeURIComponent`: a `/` becomes `%2F`. That of
-/// `**` keeps its slashes and may be empty. An optional parameter without a
-/// value, or with an empty one, goes, with its slash if it is a whole segment.
-/// An expression applies to the encoded value, as it does to a request's path.
+/// The text of the pattern is [`encoded`]: `/café` is `/caf%C3%A9`. Values are
+/// encoded as by `encodeURIComponent`: a `/` becomes `%2F`. The value of `**`
+/// keeps its slashes and may be empty. An optional parameter without a value,
+/// or with an empty value, is omitted, with its slash if it is a whole segment.
+/// An expression applies to the encoded value, as for the path of a request.
 ///
 /// # Errors
-/// When a required value is missing or empty, when an expression refuses a
-/// value, when a value has a control character, and when a value makes a segment
-/// `.` or `..`.
+/// Fails if a required value is missing or empty, if a value does not match its
+/// expression, if a value contains a control character, and if a value makes a
+/// segment `.` or `..`.
 ///
 /// # Examples
 /// ```
@@ -97,14 +97,15 @@ impl UrlPattern {
         let params = pattern.segments().iter().flat_map(Segment::params);
         let expressions = params.filter_map(|param| {
             let constraint = param.constraint.as_ref()?;
-            // Too large an expression was refused when the route was made.
+            // An expression that is too large was rejected when the route was
+            // created.
             Some((param.name.clone(), anchored(constraint.expression()).ok()?))
         });
         let expressions = expressions.collect();
         Self { pattern, expressions }
     }
 
-    /// Builds a path as [`build_url`] does.
+    /// Builds a path like [`build_url`].
     pub(crate) fn build<'v>(
         &self,
         param: impl Fn(&str) -> Option<Cow<'v, str>>,
@@ -124,7 +125,7 @@ impl UrlPattern {
                     None => required(pattern, SPLAT, None)?,
                 },
                 _ => match self.parts(segment, &param)? {
-                    // An absent parameter takes its slash with it.
+                    // An absent parameter also omits its slash.
                     text if text.is_empty() => continue,
                     text => text,
                 },
@@ -139,7 +140,7 @@ impl UrlPattern {
         if url.is_empty() {
             url.push('/');
         }
-        // A client reads that as the name of another host.
+        // Clients read a leading `//` as the start of a host name.
         if url.starts_with("//") {
             return Err(UrlError::EmptyValue {
                 pattern: pattern.to_string(),
@@ -162,7 +163,8 @@ impl UrlPattern {
                     SegmentPart::Param(known) => {
                         text.push_str(&self.value(known, param(&known.name))?);
                     }
-                    // `SegmentPart` is complete; this is for variants to come.
+                    // Currently unreachable: `SegmentPart` has no other
+                    // variants.
                     _ => {}
                 }
             }
@@ -170,8 +172,8 @@ impl UrlPattern {
         Ok(text)
     }
 
-    /// Returns the encoded value, checked; empty if the parameter is absent and
-    /// may be.
+    /// Returns the encoded and checked value. It is empty if an optional
+    /// parameter is absent.
     fn value(&self, param: &Param, value: Option<Cow<'_, str>>) -> Result<String, UrlError> {
         let is_absent = value.as_deref().is_none_or(str::is_empty);
         if param.optional && is_absent {
@@ -218,7 +220,7 @@ fn encode(pattern: &Pattern, name: &str, value: &str) -> Result<String, UrlError
     Ok(encoded)
 }
 
-/// Returns a text as `encodeURIComponent` of JavaScript does.
+/// Encodes a text like `encodeURIComponent` in JavaScript.
 #[must_use]
 pub fn encode_component(value: &str) -> String {
     utf8_percent_encode(value, COMPONENT).to_string()
@@ -264,7 +266,7 @@ impl fmt::Display for UrlError {
 
 impl std::error::Error for UrlError {}
 
-/// Fills the parameters into a pattern.
+/// Fills in the parameters of a pattern.
 pub(crate) fn build_named<K: AsRef<str>, V: ToString>(
     pattern: &UrlPattern,
     params: impl IntoIterator<Item = (K, V)>,
@@ -281,7 +283,7 @@ pub(crate) fn build_named<K: AsRef<str>, V: ToString>(
 mod tests {
     use super::*;
 
-    /// `given` is `name=value&name=value`, not encoded.
+    /// Checks a path. `given` is `name=value&name=value`, not encoded.
     #[track_caller]
     fn check(path: &str, given: &str, expected: Result<&str, &str>) {
         let pattern = Pattern::parse(path).unwrap();
@@ -347,7 +349,7 @@ mod tests {
             }
         }
         check("/u/**", "splat=a/b\0", Err("parameter \"splat\" of \"/u/**\" cannot be \"b%00\""));
-        // They are not ASCII, and routers accept them.
+        // This control character is not ASCII, and routers accept it.
         check("/u/:id", "id=\u{85}", Ok("/u/%C2%85"));
     }
 

@@ -1,4 +1,4 @@
-//! WebSocket routes: how they are added and compiled.
+//! WebSocket routes: registration and compilation.
 //!
 //! Experimental.
 //!
@@ -16,12 +16,14 @@ use crate::options::RouterOptions;
 use crate::router::Router;
 
 impl Router {
-    /// Adds a WebSocket route: `handler` is an `async fn` of a `WebSocket` and
-    /// extractors, or of a `WebSocketUpgrade` if it decides before the handshake is
-    /// answered. Needs [`RouterOptions::enable_web_sockets`].
+    /// Adds a WebSocket route. `handler` is an `async fn` with a `WebSocket`
+    /// and extractors, or with a `WebSocketUpgrade` if it decides before the
+    /// response to the handshake. Needs [`RouterOptions::enable_web_sockets`].
     ///
-    /// A route for GET may have the same path: a handshake goes here, everything
-    /// else there. `validation` checks each message that is read as JSON; `query` and `params` check the handshake.
+    /// A route for GET may have the same path. A handshake uses the WebSocket
+    /// route, and other requests use the GET route. `validation` validates each
+    /// message that is read as JSON; `query` and `params` validate the
+    /// handshake.
     ///
     /// Experimental.
     ///
@@ -61,7 +63,7 @@ impl Router {
 }
 
 impl RouteEntry {
-    /// Makes the entry of a WebSocket: its handler is an `async fn` of a
+    /// Creates the entry of a WebSocket. The handler is an `async fn` with a
     /// `WebSocket` and extractors.
     ///
     /// Experimental.
@@ -78,16 +80,16 @@ impl RouteEntry {
         entry
     }
 
-    /// Sets the options of a WebSocket. On another route this is a mistake,
-    /// found when the router is built.
+    /// Sets the options of a WebSocket. They are a configuration error on
+    /// another route.
     pub fn options(mut self, options: WebSocketOptions) -> Self {
         self.web_socket_only |= self.web_socket.is_none();
         self.web_socket = self.web_socket.map(|_| Box::new(options));
         self
     }
 
-    /// Sets [`WebSocketOptions::allowed_origins`]: a list, or `false` for the same origin only.
-    /// On another route it is a configuration error.
+    /// Sets [`WebSocketOptions::allowed_origins`]: a list, or `false` for the
+    /// same origin only. It is a configuration error on another route.
     pub fn allowed_origins(mut self, origins: impl IntoSetting<Vec<String>>) -> Self {
         self.web_socket_only |= self.web_socket.is_none();
         self.web_socket = self.web_socket.map(|it| Box::new(it.allowed_origins(origins)));
@@ -95,7 +97,7 @@ impl RouteEntry {
     }
 }
 
-/// Returns the rules for WebSockets in the options of a router.
+/// Returns the WebSocket rules in the options of a router.
 pub(crate) fn router_rules(options: &RouterOptions) -> RouterRules {
     RouterRules {
         allowed_origins: options.ws_allowed_origins.clone(),
@@ -109,8 +111,8 @@ pub(crate) fn router_rules(options: &RouterOptions) -> RouterRules {
     }
 }
 
-/// Checks the entry of a WebSocket and gives the middleware that comes before
-/// all other; the validation becomes that of the messages.
+/// Checks the entry of a WebSocket and returns the middleware that runs before
+/// all other middleware. Turns its validation into the validation of messages.
 pub(crate) fn compile(
     entry: &mut RouteEntry,
     options: &RouterOptions,
@@ -145,7 +147,8 @@ pub(crate) fn compile(
     Some(rules.guard())
 }
 
-/// Returns the mistake in the arguments of a handler, if there is one.
+/// Returns the configuration error in the arguments of a handler, if there is
+/// one.
 pub(crate) fn misplaced(is_web_socket: bool, doc: &RouteDescription) -> Option<String> {
     match (is_web_socket, doc.upgrades()) {
         (true, 1) if doc.has_writer() => Some(

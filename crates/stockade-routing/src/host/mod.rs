@@ -1,10 +1,10 @@
-//! [`HostRoutes`]: the routes of an application without its stages, for the
-//! adapters of hosts that do the rest by themselves.
+//! [`HostRoutes`]: the routes of an application without its stages, for
+//! adapters of hosts that replace the stages.
 //!
-//! A host's router need not be able to express our paths. It gets for each route
-//! [paths](HostRoute::paths) that match every request of the route, and maybe
-//! more, and hands on the requests that match. The route of a request is found
-//! here, on the raw path, as everywhere else.
+//! The router of a host may not be able to express all paths. It registers
+//! [paths](HostRoute::paths) for each route that match every request of the
+//! route, and maybe more, and passes the matching requests on. This module
+//! finds the route of a request by its raw path, as usual.
 //!
 //! Spec: Router construction and members › toHostRouter.
 
@@ -42,7 +42,7 @@ use crate::trailing_slash::redirect;
 use crate::{dispatch, finish, lookup, no_route};
 
 /// The routes of an [`App`] without its stages: no rate limit, no CORS, no
-/// security headers, no 413 before the body is asked for.
+/// security headers, no 413 before the body is read.
 ///
 /// They keep the client's address by `trust_proxy`, the middleware, validation
 /// and handler of the route, its limits, and the default form of errors.
@@ -67,16 +67,17 @@ use crate::{dispatch, finish, lookup, no_route};
 #[derive(Clone)]
 pub struct HostRoutes {
     app: Arc<Resolved>,
-    /// For each route, the route that handles its preflights if it has `with_cors`.
+    /// For each route, the route that handles its preflights if it has
+    /// `with_cors`.
     preflights: Arc<[Option<Arc<Route>>]>,
 }
 
 impl HostRoutes {
-    /// Builds the routes of a router. One warning names the options of the
-    /// router that have no effect here.
+    /// Builds the routes of a router. Logs one warning that names the router
+    /// options without effect in a host.
     ///
     /// # Errors
-    /// Every mistake in the routes.
+    /// Returns all configuration errors in the routes.
     pub fn build(router: Router) -> Result<Self, ConfigError> {
         let without_effect = without_effect(&router);
         let app = router.build_for_host()?;
@@ -86,15 +87,15 @@ impl HostRoutes {
         Ok(Self::new(&app))
     }
 
-    /// Takes the routes of an application that was built already. A router whose
-    /// routes have `with_cors` is built by [`build`](Self::build).
+    /// Creates the routes from an application that is already built. Use
+    /// [`build`](Self::build) for a router with `with_cors` in its routes.
     #[must_use]
     pub fn new(app: &App) -> Self {
         let preflights = app.resolved.routes.all.iter().map(|route| preflight_of(route));
         Self { preflights: preflights.collect(), app: Arc::clone(&app.resolved) }
     }
 
-    /// Returns the routes one by one, in the order in which they were added.
+    /// Returns the routes, in the order of registration.
     #[must_use]
     pub fn routes(&self) -> Vec<HostRoute> {
         let routes = self.app.routes.all.iter();
@@ -107,18 +108,17 @@ impl HostRoutes {
         routes.collect()
     }
 
-    /// Does the same as `App::needs_original_uri`.
+    /// Calls `App::needs_original_uri`.
     #[doc(hidden)]
     #[must_use]
     pub fn needs_original_uri(&self) -> bool {
         self.app.routes.needs_original_uri()
     }
 
-    /// Answers a request that a path of a [`HostRoute`] has taken.
+    /// Responds to a request that matched a path of a [`HostRoute`].
     ///
-    /// If no route has its method and path after all, the answer is a 404 or a
-    /// 405. The response that answers an error has the [`ApiError`] in its
-    /// extensions.
+    /// Responds with a 404 or a 405 if no route matches its method and path. An
+    /// error response has the [`ApiError`] in its extensions.
     pub fn handle(&self, request: impl Into<Request>) -> HostResponseFuture {
         let mut req = request.into();
         let is_head = req.method() == Method::HEAD;
@@ -165,18 +165,19 @@ impl HostRoutes {
             &mut req,
         );
         if req.announces_too_much() {
-            // The code that asks for the body gets the error at once, and the
-            // host does not.
+            // The code that reads the body receives the error at once; the host
+            // does not.
             req.map_body(|_| HttpBody::new(TooLarge { is_told: false }));
         }
         if endpoint.has_subrequests() {
-            // For the limits of routes: no limit of the router has counted it.
+            // For the limits of routes. The router's limit has not counted the
+            // request.
             Meter::of(&mut req, None);
         }
         HostState::Running(Box::new(run(Arc::clone(endpoint), req)))
     }
 
-    /// Returns the route that has the path of a request in some tables.
+    /// Returns the route that matches the path of a request in some tables.
     fn find<'r>(
         &'r self,
         tables: &'r TableSet,
@@ -192,7 +193,7 @@ impl HostRoutes {
         asked.or_else(|| lookup::find_any(tables, path))
     }
 
-    /// Returns the route that handles the preflights of another.
+    /// Returns the route that handles the preflights of a route.
     fn preflight(&self, route: &Route) -> Option<&Arc<Route>> {
         self.preflights.get(route.index)?.as_ref()
     }
@@ -204,11 +205,12 @@ impl fmt::Debug for HostRoutes {
     }
 }
 
-/// Makes the route that answers the preflights of another. It has its
-/// `with_cors` alone, so that a preflight needs no user.
+/// Creates the route that handles the preflights of a route. It only has the
+/// `with_cors` of the route, so a preflight does not need a user.
 fn preflight_of(route: &Route) -> Option<Arc<Route>> {
     let endpoint = &route.endpoint;
-    // The nearest to the handler: its rules count for the answer too.
+    // The `with_cors` nearest to the handler also determines the rules for the
+    // response.
     let mut inside_out = endpoint.middleware().iter().rev();
     let cors = inside_out.find(|middleware| middleware.mark::<Arc<Cors>>().is_some())?;
     let refuse = Handler::new(async || StatusCode::METHOD_NOT_ALLOWED);
@@ -227,7 +229,7 @@ fn preflight_of(route: &Route) -> Option<Arc<Route>> {
     }))
 }
 
-/// The future of [`HostRoutes::handle`]: it gives the response.
+/// The future of [`HostRoutes::handle`], which returns the response.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless polled"]
 pub struct HostResponseFuture {
@@ -240,7 +242,7 @@ pub struct HostResponseFuture {
 #[derive(Debug)]
 enum HostState {
     Running(Box<RunningHandler>),
-    /// It is known already; `None` when it was given.
+    /// The response is known; `None` after it was returned.
     Ready(Option<Response>),
 }
 
@@ -261,8 +263,8 @@ impl Future for HostResponseFuture {
     }
 }
 
-/// The replacement for a body that is announced to be above the limit of its
-/// route. No byte of the body is read.
+/// The replacement for a body with an announced length above the limit of its
+/// route. It does not read any byte of the body.
 struct TooLarge {
     is_told: bool,
 }
@@ -280,7 +282,7 @@ impl Body for TooLarge {
     }
 }
 
-/// One route, for the router of another host.
+/// A route, for the router of another host.
 #[derive(Clone)]
 pub struct HostRoute {
     app: Arc<Resolved>,
@@ -289,28 +291,29 @@ pub struct HostRoute {
 }
 
 impl HostRoute {
-    /// Returns the route itself.
+    /// Returns the endpoint of the route.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         &self.route.endpoint
     }
 
-    /// Returns true if it is a WebSocket.
+    /// Returns true for a WebSocket route.
     #[must_use]
     pub fn is_web_socket(&self) -> bool {
         self.endpoint().kind() == EndpointKind::WebSocket
     }
 
-    /// Returns true if the route answers every method that has no route of its
-    /// own at its path.
+    /// Returns true if the route handles every method without its own route at
+    /// the path.
     #[must_use]
     pub fn takes_any_method(&self) -> bool {
         is_any(self.endpoint().method())
     }
 
-    /// Returns the methods that the route itself answers: HEAD comes with GET,
-    /// CONNECT with a WebSocket (RFC 8441), OPTIONS with `with_cors`. Of a route
-    /// that [takes any method](Self::takes_any_method) the list is empty.
+    /// Returns the methods that the route itself handles. HEAD is included with
+    /// GET, CONNECT with a WebSocket (RFC 8441), and OPTIONS with `with_cors`.
+    /// The list is empty for a route that [takes any
+    /// method](Self::takes_any_method).
     #[must_use]
     pub fn methods(&self) -> Vec<Method> {
         if self.takes_any_method() {
@@ -329,11 +332,12 @@ impl HostRoute {
         methods
     }
 
-    /// Paths that together match every request of the route, and maybe more: one
-    /// for each choice of its optional parameters, in order of preference.
+    /// Returns paths that together match every request of the route, and maybe
+    /// more. There is one for each choice of its optional parameters, in order
+    /// of preference.
     #[must_use]
     pub fn paths(&self) -> Vec<HostPath> {
-        // It was read when the route was made.
+        // The pattern was parsed when the route was created.
         let pattern = Pattern::parse(self.endpoint().pattern());
         let variants = pattern.map(|pattern| pattern.variants()).unwrap_or_default();
         let mut paths: Vec<HostPath> = variants.iter().map(HostPath::of).collect();
@@ -346,7 +350,8 @@ impl HostRoute {
         paths
     }
 
-    /// Returns true if a raw path is its own among the routes of its method.
+    /// Returns true if a raw path belongs to this route among the routes of its
+    /// method.
     #[must_use]
     pub fn has_path(&self, path: &str) -> bool {
         self.app.routes.sites().any(|site| {
@@ -362,7 +367,8 @@ impl HostRoute {
         })
     }
 
-    /// Returns the route that has a path in some tables, among the routes of its method.
+    /// Returns the route that matches a path in some tables, among the routes
+    /// of its method.
     fn find<'r>(&self, tables: &'r TableSet, path: &str) -> Option<RouteMatch<'r>> {
         if self.is_web_socket() {
             lookup::find_in(tables.web_sockets.as_ref()?, path)

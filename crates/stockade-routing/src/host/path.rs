@@ -1,4 +1,4 @@
-//! [`HostPath`]: a path as the routers of other hosts can express it.
+//! [`HostPath`]: a path in a form that the routers of other hosts can express.
 
 use stockade_path::{SPLAT, Segment, SegmentPart, Variant, encoded};
 
@@ -13,12 +13,13 @@ pub struct HostPath {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum HostSegment {
-    /// This text, which may be empty; percent-encoded.
+    /// Percent-encoded text, which may be empty.
     Text(String),
-    /// Any one segment that is not empty, under a name: an identifier of ASCII
-    /// that no other segment of the path has.
+    /// Any non-empty segment. The name is an ASCII identifier that is unique in
+    /// the path.
     One(String),
-    /// The rest, slashes included, also nothing, under a name; only at the end.
+    /// The named rest of the path including slashes, which may be empty. Only
+    /// at the end.
     Rest(String),
 }
 
@@ -44,15 +45,16 @@ impl HostPath {
         }
     }
 
-    /// Returns the path without the rest at its end, if it has both.
+    /// Returns the path without the rest at its end. Returns `None` if it does
+    /// not have a rest, or nothing else.
     pub(super) fn without_rest(mut self) -> Option<Self> {
         let rest = self.segments.pop_if(|last| matches!(last, HostSegment::Rest(_)));
         self.order.pop();
         (rest.is_some() && !self.segments.is_empty()).then_some(self)
     }
 
-    /// Returns the path with or without a slash at its end; `None` for the root and for a
-    /// path with a rest.
+    /// Adds or removes the trailing slash of the path. Returns `None` for the
+    /// root and for a path with a rest.
     pub(super) fn other_form(mut self) -> Option<Self> {
         let empty = Segment::Literal(String::new());
         match self.segments.last()? {
@@ -75,16 +77,16 @@ impl HostPath {
         &self.segments
     }
 
-    /// Compares paths for routers that take the first path that matches: the
-    /// lesser path comes first.
+    /// Compares paths for routers that use the first matching path: the lesser
+    /// path comes first.
     #[must_use]
     pub fn cmp_precedence(&self, other: &Self) -> std::cmp::Ordering {
         self.order.cmp(&other.order)
     }
 }
 
-/// Returns the names of a segment's parameters as one identifier, empty if they
-/// cannot be one.
+/// Returns the names of a segment's parameters as one identifier. It is empty
+/// if they are not a valid identifier.
 fn name_of(segment: &Segment) -> String {
     let names = match segment {
         Segment::Parts(parts) => {
@@ -97,7 +99,7 @@ fn name_of(segment: &Segment) -> String {
         _ => SPLAT.to_owned(),
     };
     let is_plain = names.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    // `p` and digits are the names of those that have none.
+    // `p` and digits are the names of segments without a name.
     let is_number = names.strip_prefix('p').is_some_and(|rest| rest.parse::<u32>().is_ok());
     if is_plain && !is_number { names } else { String::new() }
 }

@@ -1,12 +1,11 @@
-//! The options that have no effect on the routes of another host.
+//! The router options without effect on the routes of another host.
 
 use stockade_stages::{CorsOptions, SecurityHeaders};
 
 use crate::options::RouterOptions;
 use crate::router::Router;
 
-/// Returns the options that were set and that another host does not go by, as
-/// text.
+/// Returns the set options that another host ignores, as text.
 pub(super) fn without_effect(router: &Router) -> Option<String> {
     let options = &router.options;
     let defaults = RouterOptions::default();
@@ -51,7 +50,7 @@ mod tests {
     use super::*;
     use crate::host::HostRoutes;
 
-    /// Keeps the lines that are logged.
+    /// Stores the logged lines.
     struct Watch;
 
     static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -68,7 +67,7 @@ mod tests {
         fn flush(&self) {}
     }
 
-    // No other test of this crate looks at the log.
+    // No other test of this crate checks the log.
     #[test]
     fn options_without_effect_are_one_warning() {
         log::set_logger(&Watch).unwrap();
@@ -92,7 +91,7 @@ mod tests {
         let options = RouterOptions::new;
         check(options(), "");
         check(options().prefix("/api").expose_errors(true).trust_proxy(1), "");
-        // An option that is off is not missed.
+        // An option that is off has the same effect in a host.
         check(options().rate_limit(false).cors(false).enable_security_headers(false), "");
         check(options().rate_limit(5 / MINUTE), "`rate_limit`");
         check(

@@ -1,4 +1,4 @@
-//! The answers of a route: those of its parts, and those of the stages.
+//! The responses of a route: from its parts and from the stages.
 
 use stockade_core::description::{
     BodyDoc, DescribedRoute, ErrorForm, HeaderDoc, InputFrom, ProblemDoc, ResponseDoc, StatusDoc,
@@ -11,16 +11,16 @@ use stockade_path::{Pattern, Segment, SegmentPart};
 use crate::app::Resolved;
 use crate::route::Route;
 
-/// The stage that checks parameters, query and body.
+/// The stage that validates parameters, query and body.
 const VALIDATION: &str = "validation";
 
-/// The stages that add headers to answers.
+/// The stages that add headers to responses.
 const STAGES: [&str; 3] = ["CORS", "request id", "rate limit"];
 
-/// Lets the stages and the parts of a route describe themselves, in the order of their
-/// execution. The routes of another host have no stages.
+/// Describes the stages and the parts of a route, in the order of their
+/// execution. The routes of another host do not have stages.
 ///
-/// The responses have their headers and the format of errors. Answers of
+/// The responses have their headers and the format of errors. The responses of
 /// the stages come first.
 pub(super) fn describe(app: &Resolved, route: &Route, is_hosted: bool) -> RouteDescription {
     let endpoint = &*route.endpoint;
@@ -66,22 +66,22 @@ fn is_constrained(pattern: &Pattern) -> bool {
         .any(|part| matches!(part, SegmentPart::Param(param) if param.constraint.is_some()))
 }
 
-/// The answers as they were noted, and what decides about their form.
+/// The described responses, with the facts that determine their form.
 struct Forms<'a> {
     app: &'a Resolved,
     endpoint: &'a Endpoint,
     facts: &'a DescribedRoute,
-    /// The number of answers that come before the middleware.
+    /// The number of responses before the middleware.
     before: usize,
-    /// The index of the answers that the framework gives behind the middleware.
+    /// The index of the first response of the framework after the middleware.
     behind: usize,
 }
 
 impl Forms<'_> {
-    /// Returns an answer with the headers and the form that it has.
+    /// Returns a response with its headers and its form.
     fn answer(&self, index: usize) -> ResponseDoc {
         let mut answer = self.facts.answers[index].clone();
-        // One that gives the connection away has the headers of the handshake alone.
+        // A protocol switch only has the headers of the handshake.
         if answer.status != StatusDoc::Exact(101) {
             answer.headers = self.facts.headers_of(index);
         }
@@ -99,8 +99,8 @@ impl Forms<'_> {
         answer
     }
 
-    /// Returns the problem type of an error with which it is sent: its own, or that of the
-    /// framework. Without problem details only its members are sent.
+    /// Returns the problem type that an error is sent with: its own, or the
+    /// framework's. Without problem details, only its members are sent.
     fn problem(&self, answer: &ResponseDoc) -> Option<Box<ProblemDoc>> {
         if !answer.has_error_body() {
             return None;
@@ -124,8 +124,8 @@ impl Forms<'_> {
         Some(Box::new(problem))
     }
 
-    /// Removes the headers of middleware from an answer that may have come before
-    /// it, such as that to a body which is declared too large.
+    /// Removes the headers of middleware from a response that may precede it,
+    /// such as the response to a body with a declared length above the limit.
     fn keep_headers_of_stages(&self, answer: &mut ResponseDoc) {
         let is_of_stage = |name: &str| {
             let mut added = self.facts.added_headers.iter();
@@ -147,7 +147,7 @@ impl Forms<'_> {
     }
 }
 
-/// Adds the headers of an error whose messages have languages.
+/// Adds the headers of an error with localized messages.
 fn add_language_headers(headers: &mut Vec<HeaderDoc>) {
     for (name, meaning) in [
         ("Content-Language", "The language of the messages"),
@@ -160,9 +160,9 @@ fn add_language_headers(headers: &mut Vec<HeaderDoc>) {
     }
 }
 
-/// Returns the answers to parameters, a query or a body that cannot be read or
-/// fail their checks. A failed check with the status 400 stands for both, unless errors have
-/// types.
+/// Returns the responses to unreadable or invalid parameters, queries and
+/// bodies. A validation error with status 400 covers both cases, unless errors
+/// have types.
 fn of_inputs(
     endpoint: &Endpoint,
     doc: &RouteDescription,
@@ -173,7 +173,7 @@ fn of_inputs(
         return Vec::new();
     }
     let status = endpoint.validation_status();
-    // Middleware that checks by a schema says itself what it answers.
+    // Middleware that validates with a schema describes its own responses.
     let has_schema = |from| endpoint.schema(from).is_some();
     let is_validated =
         [InputFrom::Params, InputFrom::Query, InputFrom::Body].into_iter().any(has_schema);
@@ -185,7 +185,7 @@ fn of_inputs(
         answers.push((VALIDATION, answer));
     }
     if is_method {
-        // Its body is a part of one that was read.
+        // The body of a method is a part of an already parsed body.
         return answers;
     }
     let mut of_body = |status, meaning| {

@@ -1,15 +1,15 @@
-//! The route of a request, as the map has it.
+//! The route of a request, by its index in the map.
 
 use stockade_core::Request;
 
 use crate::app::App;
 use crate::lookup::{find_route, is_preflight};
 
-/// Returns the index, in the routes of the map, of the route that takes a
-/// request. There is none for CORS preflights and for the fallback, which no map
-/// lists.
+/// Returns the index of a request's route in the routes of the map. Returns
+/// `None` for CORS preflights and for the fallback, which the map does not
+/// list.
 ///
-/// It goes through the look-up of real requests, and calls nothing.
+/// It uses the lookup for real requests, and calls nothing.
 #[must_use]
 pub fn asked_route(app: &App, mut request: Request) -> Option<usize> {
     if is_preflight(&request) {

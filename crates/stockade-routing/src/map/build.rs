@@ -1,4 +1,4 @@
-//! Makes a [`RouteMap`] of a built application.
+//! Builds the [`RouteMap`] of an application.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -24,10 +24,10 @@ use crate::app::Resolved;
 use crate::built_methods::{name_of, path_of};
 use crate::route::Route;
 
-/// Makes the map of an application. For the routes of another host, where no
-/// stage of ours runs, none is in it.
+/// Builds the map of an application. The map of routes for another host does
+/// not contain the built-in stages, because they do not run there.
 pub(crate) fn map_of(app: &Resolved, is_hosted: bool) -> RouteMap {
-    // Another host has a fallback of its own.
+    // Another host has its own fallback.
     let fallback = app.routes.fallback.as_ref().filter(|_| !is_hosted);
     let all = app.routes.all.iter().chain(fallback);
     let described: Vec<(&Arc<Route>, RouteDescription)> =
@@ -47,14 +47,14 @@ pub(crate) fn map_of(app: &Resolved, is_hosted: bool) -> RouteMap {
     map
 }
 
-/// Makes the description of one route, with all schemas written out.
+/// Describes one route, with all schemas inlined.
 pub(super) fn info_of(app: &Resolved, route: &Route) -> RouteInfo {
     let doc = describe(app, route, false);
     let schemas = Schemas::of(std::iter::once((&*route.endpoint, &doc)));
     info(Described { app, schemas: &schemas, is_hosted: false }, route, doc)
 }
 
-/// An application whose map is made.
+/// An application and the form of its map.
 #[derive(Clone, Copy)]
 pub(crate) struct Described<'a> {
     app: &'a Resolved,
@@ -104,8 +104,7 @@ fn router_of(app: Described<'_>) -> RouterInfo {
     router
 }
 
-/// Makes the description of the fallback, which is compiled as a route of POST at
-/// the root.
+/// Describes the fallback, which is compiled as a POST route at the root.
 fn as_fallback(mut route: RouteInfo) -> RouteInfo {
     route.kind = RouteKind::Fallback;
     "ANY".clone_into(&mut route.method);
@@ -115,8 +114,8 @@ fn as_fallback(mut route: RouteInfo) -> RouteInfo {
     route
 }
 
-/// Completes the description of a route: with its place in the router, its settings, and
-/// the schemas as JSON.
+/// Completes the description of a route with its place in the router, its
+/// settings, and the schemas as JSON.
 fn info(app: Described<'_>, compiled: &Route, doc: RouteDescription) -> RouteInfo {
     let endpoint = &*compiled.endpoint;
     let body = body_of(app, endpoint, &doc);
@@ -129,7 +128,7 @@ fn info(app: Described<'_>, compiled: &Route, doc: RouteDescription) -> RouteInf
     route.host = host.as_ref().map(|host| host_of(app, endpoint, &inputs, host));
     let before = host.as_ref().map_or(0, |host| host.params().count());
     route.path = call.map_or_else(|| path.to_owned(), |name| path_of(path, name));
-    // The router has read the path already, so this cannot fail.
+    // The router has already parsed the path, so this cannot fail.
     if let Ok(pattern) = Pattern::parse(path) {
         // A method does not have its own path.
         if call.is_none() {
@@ -166,8 +165,9 @@ fn info(app: Described<'_>, compiled: &Route, doc: RouteDescription) -> RouteInf
     route
 }
 
-/// Returns the schema that judges a source: that of the entry, that of the type
-/// which the handler takes, or that of the last middleware which checks it.
+/// Returns the schema that validates a source: the schema of the entry, of the
+/// handler's argument type, or of the last middleware that validates the
+/// source.
 pub(super) fn schema_of<'r>(
     endpoint: &'r Endpoint,
     inputs: &'r [InputFact],
@@ -175,12 +175,13 @@ pub(super) fn schema_of<'r>(
 ) -> Option<InputSchema<'r>> {
     let mut all = input_schemas(endpoint, inputs, from);
     let own = endpoint.schema(from).and_then(|_| all.next());
-    // One that takes any value says less than middleware that checks it.
+    // A schema that accepts any value is less specific than a schema of
+    // middleware.
     own.filter(|own| !own.schema.is_any()).or_else(|| all.last()).or(own)
 }
 
-/// Returns the schemas that judge a source, that of the handler or the entry
-/// first.
+/// Returns the schemas that validate a source. The schema of the handler or the
+/// entry comes first.
 pub(super) fn input_schemas<'r>(
     endpoint: &'r Endpoint,
     inputs: &'r [InputFact],
@@ -196,11 +197,11 @@ pub(super) fn input_schemas<'r>(
     own.into_iter().chain(checked.map(move |it| input_schema(&it.schema, &it.options)))
 }
 
-/// A schema that judges a source.
+/// A schema that validates a source.
 #[derive(Clone, Copy)]
 pub(super) struct InputSchema<'r> {
     pub(super) schema: &'r Schema,
-    /// Members that it does not list are refused, as `allow_unknown(false)` says.
+    /// True if unlisted members are rejected, as with `allow_unknown(false)`.
     pub(super) is_closed: bool,
 }
 
@@ -244,7 +245,8 @@ fn host_of(
 ) -> HostInfo {
     let mut info = HostInfo::default();
     host.as_str().clone_into(&mut info.pattern);
-    // A path of labels without its first slash. Brackets of IPv6 have no slash.
+    // A path of labels without its leading slash. IPv6 addresses in brackets do
+    // not contain a slash.
     let template = templates(host.labels()).into_iter().next().unwrap_or_default();
     info.template = template.trim_start_matches('/').replace('/', ".");
     info.params = params_of(app, endpoint, inputs, host.labels(), 0);
@@ -258,9 +260,8 @@ fn param(part: &SegmentPart) -> Option<&Param> {
     }
 }
 
-/// Returns the part of the schema of all parameters for one of them: the
-/// schema of an object by its name, that of a tuple by its place, and that of a
-/// single value as it is.
+/// Returns the part of the schema of all parameters for one of them. An object
+/// has it by name, a tuple by position, and a single value is used as it is.
 fn param_schema(schema: Option<&Value>, name: &str, index: usize) -> Value {
     let Some(schema) = schema else { return json!({ "type": "string" }) };
     let own = match schema.get("type").and_then(Value::as_str) {
@@ -294,7 +295,7 @@ fn body_of(app: Described<'_>, endpoint: &Endpoint, doc: &RouteDescription) -> O
         }
         (_, Some(schema)) => {
             let listed = endpoint.accepts().into_iter().flat_map(Accepts::types);
-            // JSON of a type of its own, such as a patch.
+            // JSON with a specific media type, such as a patch.
             let own = listed.filter(|listed| listed.ends_with("+json") && !listed.contains('*'));
             let of = |form: &str| match form {
                 JSON_PATCH => json_patch(),
@@ -319,8 +320,8 @@ fn body_of(app: Described<'_>, endpoint: &Endpoint, doc: &RouteDescription) -> O
     Some(info)
 }
 
-/// Returns the schemas that a body must follow, of which one that takes any value
-/// says nothing beside others.
+/// Returns the schemas that a body must match. Omits a schema that accepts any
+/// value if there are other schemas.
 fn body_schemas(app: Described<'_>, endpoint: &Endpoint, inputs: &[InputFact]) -> Vec<Value> {
     let all = input_schemas(endpoint, inputs, InputFrom::Body);
     let mut all: Vec<Value> = all.map(|it| app.schemas.value(it)).collect();
@@ -337,13 +338,13 @@ fn body_schemas(app: Described<'_>, endpoint: &Endpoint, inputs: &[InputFact]) -
     all
 }
 
-/// The media types that values are read from.
+/// The media types from which values are parsed.
 const FORMS: [&str; 3] = ["application/json", FORM, "text/plain"];
 
 const JSON_PATCH: &str = "application/json-patch+json";
 
-/// Returns the schema of a JSON patch: each operation has its own members, and others
-/// have no effect.
+/// Returns the schema of a JSON Patch. Each operation has its own members;
+/// other members have no effect.
 ///
 /// Source: RFC 6902, section 4.
 fn json_patch() -> Value {
@@ -370,13 +371,14 @@ fn json_patch() -> Value {
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// Returns true if a value that the schema takes may come in a body of this type.
+/// Returns true if a body of this media type can contain a value that matches
+/// the schema.
 fn is_read_from(app: Described<'_>, schema: &Value, media_type: &str) -> bool {
     match media_type {
         FORM => {
             let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
             let mut required = required.filter_map(Value::as_str);
-            // The fields of a form are texts, and lists of them.
+            // The fields of a form are texts and lists of texts.
             may_be(schema, &["object"])
                 && required.all(|name| {
                     let field = schema.get("properties").and_then(|all| all.get(name));
@@ -388,10 +390,10 @@ fn is_read_from(app: Described<'_>, schema: &Value, media_type: &str) -> bool {
     }
 }
 
-/// The types of values that a field of a form may have.
+/// The types of the values that form fields can contain.
 const IN_FORMS: [&str; 5] = ["array", "boolean", "integer", "number", "string"];
 
-/// Returns true if a schema may take a value of one of these types.
+/// Returns true if a schema may accept a value of one of these types.
 fn may_be(schema: &Value, wanted: &[&str]) -> bool {
     let is_wanted = |one: &Value| one.as_str().is_some_and(|one| wanted.contains(&one));
     match schema.get("type") {

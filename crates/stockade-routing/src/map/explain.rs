@@ -1,4 +1,4 @@
-//! [`Explanation`]: the way of a request, and the reasons for it.
+//! [`Explanation`]: the processing of a request, with reasons.
 
 use std::fmt;
 
@@ -17,44 +17,44 @@ use crate::matcher::TableBuilder;
 use crate::sites::Sites;
 use crate::table_set::TableSet;
 
-/// The largest number of routes that are named where none takes a request.
+/// The largest number of routes to list if none matches a request.
 const MISSES: usize = 5;
 
-/// The nearness of a route whose path fits whole.
+/// The closeness of a route with a fully matching path.
 const OTHER_METHOD: (usize, bool) = (usize::MAX, true);
 
-/// The way of a request, and the reasons for it.
+/// The processing of a request, with reasons.
 ///
-/// [`App::explain`](crate::App::explain) makes it. Its text is for people; serde
-/// writes it as JSON.
+/// [`App::explain`](crate::App::explain) creates it. Its text is for readers;
+/// serde serializes it as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// The method that was asked for; `WS` for a WebSocket.
+    /// The requested method; `WS` for a WebSocket.
     pub method: String,
-    /// The host that was asked for, if the target was a URL.
+    /// The requested host, if the target was a URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// The path that was asked for, without a query.
+    /// The requested path, without a query.
     pub path: String,
-    /// The route that takes the request.
+    /// The route of the request.
     pub route: Option<RouteInfo>,
-    /// The parameters of the path, as they stand there.
+    /// The parameters of the path, in raw form.
     pub params: Vec<(String, String)>,
-    /// The steps of the request, in order, until the handler.
+    /// The steps of the request up to the handler, in order.
     pub steps: Vec<Step>,
-    /// The status of the answer where no route takes the request; none where
-    /// the fallback does.
+    /// The status of the response if no route matches the request; `None` if
+    /// the fallback handles it.
     pub status: Option<u16>,
-    /// The address to which the request is redirected, because a route declares its path with
-    /// or without a slash at the end.
+    /// The address of the redirect, if a route declares the other form of the
+    /// path, with or without a trailing slash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redirect: Option<String>,
-    /// The routes that nearly take the request, the nearest first.
+    /// The routes that nearly match the request, the closest first.
     pub misses: Vec<Miss>,
 }
 
-/// A step of a request.
+/// A step in the processing of a request.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Step {
@@ -62,7 +62,7 @@ pub struct Step {
     pub kind: StepKind,
     /// The name of a stage or of a middleware, with its settings.
     pub name: String,
-    /// The place where it was added, if it was added by the application.
+    /// The place of its addition, if the application added it.
     pub location: Option<Place>,
 }
 
@@ -75,13 +75,13 @@ pub enum StepKind {
     Stage,
     /// Middleware.
     Middleware,
-    /// A check of parameters, query or body.
+    /// A validation of parameters, query or body.
     Check,
     /// The handler.
     Handler,
 }
 
-/// A route that nearly takes a request.
+/// A route that nearly matches a request.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Miss {
@@ -89,23 +89,24 @@ pub struct Miss {
     pub method: String,
     /// Its path.
     pub path: String,
-    /// The place where it was declared.
+    /// The place of its declaration.
     pub location: Place,
-    /// The reason why it does not take the request.
+    /// The reason why it does not match the request.
     pub reason: String,
-    /// By which misses are sorted: the number of segments that fit, and if the
-    /// path has as many as the route.
+    /// The sort key of misses: the number of matching segments, and true if the
+    /// path has as many segments as the route.
     #[serde(skip)]
     nearness: (usize, bool),
 }
 
-/// A line that [`App::explain`](crate::App::explain) cannot read.
+/// An invalid argument of [`App::explain`](crate::App::explain).
 #[derive(Clone, Eq, PartialEq)]
 pub struct ExplainError {
     message: String,
 }
 
-/// As `Display`, because a `main` that returns the error prints it by `Debug`.
+/// Writes the same text as `Display`, because a `main` that returns the error
+/// prints it with `Debug`.
 impl fmt::Debug for ExplainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -161,7 +162,7 @@ pub(crate) fn explain(app: &Resolved, line: &str) -> Result<Explanation, Explain
     Ok(explanation)
 }
 
-/// Adds the reasons why no route takes a request.
+/// Adds the reasons why no route matches a request.
 fn explain_missing(app: &Resolved, request: &Request, explanation: &mut Explanation) {
     explanation.misses = misses(app, &explanation.method, request);
     let has_other_method = explanation.misses.iter().any(|it| it.nearness == OTHER_METHOD);
@@ -173,7 +174,8 @@ fn explain_missing(app: &Resolved, request: &Request, explanation: &mut Explanat
     explanation.misses.truncate(MISSES);
 }
 
-/// Reads a method and a path or a URL, without a query. The method is written in capitals, for those who type it otherwise.
+/// Parses a method and a path or a URL, without a query. Converts the method to
+/// uppercase.
 fn read(line: &str) -> Result<(String, &str), ExplainError> {
     let fault = |message: String| ExplainError { message };
     let (method, target) = line.trim().split_once(char::is_whitespace).ok_or_else(|| {
@@ -188,7 +190,7 @@ fn read(line: &str) -> Result<(String, &str), ExplainError> {
     Ok((method.to_ascii_uppercase(), target))
 }
 
-/// Makes the request of a line.
+/// Creates the request of a line.
 fn request(method: &str, target: &str) -> Result<Request, ExplainError> {
     let method = if method == "WS" { "GET" } else { method };
     let method = Method::from_bytes(method.as_bytes())
@@ -265,7 +267,7 @@ fn steps(app: &Resolved, route: &RouteInfo) -> Vec<Step> {
     steps
 }
 
-/// Returns all routes that share something with the path, the nearest first.
+/// Returns all routes that share a part of the path, the closest first.
 fn misses(app: &Resolved, method: &str, request: &Request) -> Vec<Miss> {
     let (sites, path) = (Sites::of(app, request), request.path());
     let mut misses: Vec<Miss> = app
@@ -279,8 +281,8 @@ fn misses(app: &Resolved, method: &str, request: &Request) -> Vec<Miss> {
     misses
 }
 
-/// Returns the reason why a route does not take a request, unless nothing of its
-/// path fits.
+/// Returns the reason why a route does not match a request, unless no part of
+/// its path matches.
 fn miss(route: &Endpoint, sites: &Sites<'_>, method: &str, path: &str) -> Option<Miss> {
     let pattern = Pattern::parse(route.pattern()).ok()?;
     let miss = |nearness, reason| {
@@ -320,7 +322,7 @@ fn miss(route: &Endpoint, sites: &Sites<'_>, method: &str, path: &str) -> Option
     }
 }
 
-/// Returns true if a segment of a pattern takes a text.
+/// Returns true if a segment of a pattern matches a text.
 fn fits(segment: &Segment, text: &str) -> bool {
     Pattern::parse(&format!("/{segment}")).is_ok_and(|one| matches(&one, &format!("/{text}")))
 }
@@ -330,8 +332,8 @@ fn matches(pattern: &Pattern, path: &str) -> bool {
     table.insert(pattern, ()).is_ok() && table.build().find(path).is_some()
 }
 
-/// Shows it for people: the route, what runs, and what it may answer; or the
-/// routes that nearly take the request.
+/// Shows the route, the steps and the possible responses, or the routes that
+/// nearly match the request.
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let host = self.host.as_deref().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! [`Inspector`]: a function that looks at the map when a router is built.
+//! [`Inspector`]: a function that inspects the map during the build of a
+//! router.
 
 use std::fmt;
 
@@ -9,12 +10,12 @@ use crate::app::App;
 
 type InspectFn = Box<dyn FnOnce(&App, &RouteMap) -> Result<(), ConfigError> + Send>;
 
-/// A function that looks at the map of a router when it is built.
+/// A function that inspects the map of a router during the build.
 pub(crate) struct Inspector {
     inspect: InspectFn,
-    /// Makes the map and calls all inspectors. The build reaches maps by this
-    /// pointer alone, so that a program whose routers nobody inspects has no code
-    /// of them.
+    /// Builds the map and calls all inspectors. The build uses maps only
+    /// through this pointer, which keeps their code out of programs without
+    /// inspectors.
     run: fn(Vec<Self>, &App, bool) -> Result<(), ConfigError>,
 }
 
@@ -25,7 +26,8 @@ impl Inspector {
         Self { inspect: Box::new(inspect), run }
     }
 
-    /// Calls each inspector with the map, which is made only if there is one.
+    /// Calls each inspector with the map. Builds the map only if there is an
+    /// inspector.
     pub(crate) fn run_all(all: Vec<Self>, app: &App, is_hosted: bool) -> Result<(), ConfigError> {
         match all.first() {
             Some(first) => (first.run)(all, app, is_hosted),

@@ -1,6 +1,6 @@
-//! [`RouteMap`]: everything that a built application knows about its routes.
+//! [`RouteMap`]: the description of all routes of a built application.
 //!
-//! It is computed when it is asked for; a request costs nothing for it.
+//! It is computed on demand. Requests do not pay for it.
 //!
 //! ```
 //! use stockade::prelude::*;
@@ -40,17 +40,19 @@ pub use stockade_map::{
 };
 
 impl App {
-    /// Returns everything that the application knows about its routes. Each call computes it
-    /// again, in about two milliseconds for a hundred routes.
+    /// Returns the map of all routes. Each call computes it again, which takes
+    /// about 2 ms for 100 routes.
     #[must_use]
     pub fn route_map(&self) -> RouteMap {
         map_of(&self.resolved, false)
     }
 
-    /// Explains a request such as `POST /users/7`: its route with everything that runs before
-    /// the handler, or the routes that nearly match. `WS /chat` is a WebSocket.
+    /// Explains a request such as `POST /users/7`: its route with everything
+    /// that runs before the handler, or the routes that nearly match. `WS
+    /// /chat` is a WebSocket.
     ///
-    /// The route is found as for a real request, but no handler and no middleware runs.
+    /// It uses the lookup for real requests, but does not run a handler or
+    /// middleware.
     ///
     /// ```
     /// use stockade::prelude::*;
@@ -65,8 +67,8 @@ impl App {
     /// # Ok::<(), ConfigError>(())
     /// ```
     ///
-    /// Printed, it is a text for people. A program that gives it on the command line
-    /// builds its `App` as it always does, and neither listens nor asks a database:
+    /// Its text is for readers. A program that prints it from the command line
+    /// builds its `App` as usual, without a listener or a database connection:
     ///
     /// ```no_run
     /// use stockade::prelude::*;

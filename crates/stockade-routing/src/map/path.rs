@@ -1,4 +1,4 @@
-//! Paths in braces, and names made of them.
+//! Paths in braces, and names generated from paths.
 
 use stockade_errors::__internal::sort_by;
 use stockade_path::{Pattern, SPLAT, Segment, SegmentPart, Variant, encoded};
@@ -26,7 +26,7 @@ fn template(variant: &Variant) -> String {
     segments.collect()
 }
 
-/// Returns a name made of a method and a path: `getUsersById`.
+/// Generates a name from a method and a path: `getUsersById`.
 pub(super) fn operation_id(method: &str, pattern: &Pattern) -> String {
     let mut words = Vec::new();
     for segment in pattern.segments() {
@@ -46,14 +46,14 @@ pub(super) fn operation_id(method: &str, pattern: &Pattern) -> String {
     method.to_ascii_lowercase() + &words.concat()
 }
 
-/// Returns the words of a text, each with a capital: `order-lines` is `Order`
-/// and `Lines`.
+/// Returns the capitalized words of a text: `Order` and `Lines` for
+/// `order-lines`.
 fn split(text: &str) -> Vec<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(capitalised).collect()
 }
 
-/// Returns a word with a capital.
+/// Returns a word with a capital first letter.
 #[must_use]
 pub fn capitalised(word: &str) -> String {
     let mut chars = word.chars();

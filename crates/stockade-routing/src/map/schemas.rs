@@ -1,5 +1,5 @@
-//! The schemas of a map: those of types with a name stand once, and routes
-//! point to them.
+//! The schemas of a map. A schema of a named type appears once, and routes
+//! refer to it.
 
 use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -14,29 +14,29 @@ use stockade_validation::{Definition, DefinitionId, Export, Names, Schema};
 use super::build::{InputSchema, input_schemas};
 use super::{Place, RouteInfo};
 
-/// The end of the name of a definition that refuses members which it does not
-/// list, where it does not refuse them elsewhere.
+/// The suffix of a definition that rejects unlisted members, if the same
+/// definition accepts them elsewhere.
 const STRICT: &str = "Strict";
 
 /// The schemas of some routes, with their names.
 #[derive(Default)]
 pub(crate) struct Schemas {
     names: Names,
-    /// The names of definitions where members that they do not list are refused,
-    /// by their names.
+    /// The names of definitions that reject unlisted members, by their original
+    /// names.
     closed: BTreeMap<String, String>,
-    /// The names of definitions where such members are not refused.
+    /// The names of definitions that accept unlisted members.
     open: HashSet<String>,
-    /// The definitions as JSON, by the names that references have for them.
+    /// The definitions as JSON, by their names in references.
     written: BTreeMap<String, Value>,
-    /// The schemas of types that are written, as JSON.
+    /// The schemas of serialized types, as JSON.
     replies: HashMap<TypeId, Value>,
-    /// The mistakes in the schemas of replies, and in names.
+    /// The configuration errors in the schemas of responses, and in names.
     pub(super) mistakes: Vec<String>,
 }
 
 impl Schemas {
-    /// Names the schemas of these routes.
+    /// Collects and names the schemas of these routes.
     pub(super) fn of<'r>(
         routes: impl Iterator<Item = (&'r Endpoint, &'r RouteDescription)>,
     ) -> Self {
@@ -80,7 +80,7 @@ impl Schemas {
         }
         let value = |compiled: Result<Schema, ConfigError>| match compiled {
             Ok(schema) => schemas.exported(schema.export(), false),
-            // Its mistakes are kept.
+            // Its configuration errors are in `mistakes`.
             Err(_) => Value::Bool(true),
         };
         let replied = replied.into_iter().map(|(id, compiled)| (id, value(compiled)));
@@ -88,9 +88,9 @@ impl Schemas {
         schemas
     }
 
-    /// Names the definitions that refuse members which they do not list: by the
-    /// same name, or by one with `Strict` behind it where they do not refuse
-    /// them elsewhere.
+    /// Names the definitions that reject unlisted members. They keep their
+    /// name, or get the suffix `Strict` if the same definition accepts unlisted
+    /// members elsewhere.
     fn close(&mut self, open: &[Definition], closed: &[Definition]) {
         let name = |it: &Definition| self.names.get(&it.id()).map(str::to_owned);
         let open: HashSet<String> = open.iter().filter_map(name).collect();
@@ -109,18 +109,18 @@ impl Schemas {
         (self.open, self.closed) = (open, given);
     }
 
-    /// Returns a schema as JSON, with references to those that have a name.
+    /// Returns a schema as JSON, with references to named schemas.
     pub(super) fn value(&self, input_schema: InputSchema<'_>) -> Value {
         self.exported(input_schema.schema.export(), input_schema.is_closed)
     }
 
-    /// Returns a schema as JSON, itself written out, with references to others.
+    /// Returns a schema as JSON, inlined, with references to other schemas.
     pub(super) fn value_in_place(&self, input_schema: InputSchema<'_>) -> Value {
         let value = self.value(input_schema);
         self.definition(&value).cloned().unwrap_or(value)
     }
 
-    /// Returns the schema that a reference points to, or the value itself.
+    /// Returns the target of a reference, or the value itself.
     pub(super) fn in_place<'v>(&'v self, value: &'v Value) -> &'v Value {
         self.definition(value).unwrap_or(value)
     }
@@ -129,9 +129,9 @@ impl Schemas {
         self.written.get(schema_name(reference)?)
     }
 
-    /// Returns the definitions as JSON, by the names that references have for them:
-    /// one that refuses members which it does not list beside the one that does
-    /// not.
+    /// Returns the definitions as JSON, by their names in references. A
+    /// definition that rejects unlisted members is separate from the same
+    /// definition that accepts them.
     fn definitions(&self) -> BTreeMap<String, Value> {
         let mut definitions = BTreeMap::new();
         for (name, definition) in self.names.iter() {
@@ -157,9 +157,9 @@ impl Schemas {
         }
     }
 
-    /// Returns the schema of a type that is written, as JSON.
+    /// Returns the schema of a serialized type, as JSON.
     fn of_reply(&self, schema: SchemaOf) -> Value {
-        // All replies were compiled.
+        // All response types were compiled.
         self.replies.get(&schema.type_id()).cloned().unwrap_or(Value::Bool(true))
     }
 
@@ -169,13 +169,14 @@ impl Schemas {
                 let closed = self.closed.get(name).filter(|_| is_closed);
                 format!("{SCHEMAS}{}", closed.map_or(name, String::as_str))
             }
-            // All definitions were named, or there is a mistake.
+            // All definitions have a name, unless there is a configuration
+            // error.
             None => format!("{SCHEMAS}unknown"),
         };
         export.closed(is_closed).references(&reference).to_value()
     }
 
-    /// Returns the schemas that routes point to, and those that these point to.
+    /// Returns the schemas that routes use, directly or through other schemas.
     pub(super) fn used_by<'r>(
         &self,
         routes: impl Iterator<Item = &'r RouteInfo>,
@@ -197,7 +198,7 @@ impl Schemas {
     }
 }
 
-/// Returns the schemas of the answers of a route, with their problem types.
+/// Returns the schemas of a route's responses, with their problem types.
 fn contents(facts: &DescribedRoute) -> impl Iterator<Item = &ContentSchema> {
     facts.answers.iter().flat_map(|answer| {
         let members = answer.problem.iter().flat_map(|problem| &problem.members);
@@ -206,8 +207,8 @@ fn contents(facts: &DescribedRoute) -> impl Iterator<Item = &ContentSchema> {
     })
 }
 
-/// Returns the schemas of the messages that a route reads, and those that the program
-/// made for its replies.
+/// Returns the schemas of the messages that a route reads, and the response
+/// schemas that the program created itself.
 fn made(facts: &DescribedRoute) -> impl Iterator<Item = &Schema> {
     let made = contents(facts).filter_map(|schema| match schema {
         ContentSchema::Made(schema) => Some(schema),
@@ -216,7 +217,8 @@ fn made(facts: &DescribedRoute) -> impl Iterator<Item = &Schema> {
     facts.receives.iter().chain(made)
 }
 
-/// Returns the schemas of the replies of a route, and of messages that it sends.
+/// Returns the schemas of a route's responses, and of the messages that it
+/// sends.
 fn replies(facts: &DescribedRoute) -> impl Iterator<Item = SchemaOf> {
     let replies = contents(facts).filter_map(|schema| match schema {
         ContentSchema::Of(schema) => Some(*schema),

@@ -1,4 +1,4 @@
-//! A match allocates nothing.
+//! Test that a match does not allocate.
 
 use stockade_path::Pattern;
 
@@ -15,7 +15,7 @@ fn a_match_allocates_nothing() {
     let table = table.build();
     let paths =
         ["/users", "/users/7", "/flights/OSL-LHR", "/n/12", "/y/x/z", "/f/a/b/c", "/n/none", "/no"];
-    // Regular expressions fill their caches at first use.
+    // Regular expressions fill their caches at the first use.
     let find = || paths.iter().filter(|path| table.find(path).is_some()).count();
     let found = find();
     assert_eq!(found, 6);

@@ -1,4 +1,5 @@
-//! [`TableBuilder`]: from patterns to a [`Table`]. All that is slow happens here.
+//! [`TableBuilder`]: builds a [`Table`] from patterns. All slow work happens
+//! here.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -16,25 +17,26 @@ use super::table::{End, Table, TableNode};
 
 /// Collects patterns and their values, in any order.
 ///
-/// It keeps little beside the patterns, because it lives while all routes are compiled:
-/// what was used for the tree of each pattern stayed with the process, between parts
-/// that live on.
+/// It stores little more than the patterns, because it exists while all routes
+/// are compiled. The process did not return the memory of a tree per pattern,
+/// because it was between long-lived allocations.
 #[derive(Debug)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct TableBuilder<T> {
     values: Vec<T>,
     /// The canonical text of each pattern, and the index of its value.
     known: HashMap<String, usize>,
-    /// The texts of the patterns, as many as values, in the same order. Parsed, they
-    /// take four times the memory.
+    /// The texts of the patterns, one for each value in the same order. Parsed
+    /// patterns need four times the memory.
     patterns: Vec<Box<str>>,
-    /// The ends of all variants of the first pattern, then those of the second.
+    /// The ends of all variants of the first pattern, then of the second
+    /// pattern.
     ends: Vec<End>,
-    /// The segments with parameters, compiled once for all of their shape.
+    /// The segments with parameters, compiled once for each shape.
     dynamic: BTreeMap<Precedence, Arc<Dynamic>>,
 }
 
-/// Why a pattern cannot join a [`Table`].
+/// The reason why a pattern cannot be added to a [`Table`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum InsertError {
@@ -45,16 +47,17 @@ pub enum InsertError {
         /// The message of the regular expression engine.
         message: String,
     },
-    /// An equivalent pattern is there already.
+    /// An equivalent pattern was already added.
     Duplicate {
         /// The pattern.
         pattern: String,
-        /// The index of the earlier value: insertions that succeeded, from 0.
+        /// The index of the earlier value, which counts successful insertions
+        /// from 0.
         earlier: usize,
     },
 }
 
-/// A variant on its way into the tree.
+/// A variant to be added to the tree.
 #[derive(Debug)]
 struct Candidate {
     variant: Variant,
@@ -63,9 +66,9 @@ struct Candidate {
     order: Order,
 }
 
-/// Of two variants with the same shape, the lesser wins. The fields are the
-/// rules in their order. Variants of one pattern never have the same shape: the
-/// earlier one covers the other.
+/// The precedence of variants with the same shape; the lesser variant wins. The
+/// fields are the rules in their order. Variants of one pattern never have the
+/// same shape, because the earlier variant would cover the later one.
 #[derive(Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Order {
     skips: bool,
@@ -80,7 +83,7 @@ impl<T> Default for TableBuilder<T> {
 }
 
 impl<T> TableBuilder<T> {
-    /// Makes a builder without patterns.
+    /// Creates a builder without patterns.
     pub fn new() -> Self {
         Self {
             values: Vec::new(),
@@ -97,12 +100,12 @@ impl<T> TableBuilder<T> {
         self.known.get(&pattern.canonical()).map(|index| &self.values[*index])
     }
 
-    /// Adds a pattern, and gives the index of its value: how many were added
-    /// before.
+    /// Adds a pattern, and returns the index of its value: the number of
+    /// earlier patterns.
     ///
     /// # Errors
-    /// When an equivalent pattern is there, or an expression is too large. Then
-    /// nothing was added, and the value is dropped.
+    /// Fails if an equivalent pattern was already added, or if an expression is
+    /// too large. Then nothing is added, and the value is dropped.
     pub fn insert(&mut self, pattern: &Pattern, value: T) -> Result<usize, InsertError> {
         let canonical = pattern.canonical();
         if let Some(&earlier) = self.known.get(&canonical) {
@@ -129,7 +132,7 @@ impl<T> TableBuilder<T> {
         Ok(index)
     }
 
-    /// Returns the table of all that was added.
+    /// Returns the table of all patterns.
     #[must_use]
     pub fn build(self) -> Table<T> {
         let tree = Tree::of(self.candidates(encoded_variant), &self.dynamic);
@@ -142,14 +145,14 @@ impl<T> TableBuilder<T> {
         }
     }
 
-    /// Returns true if a pattern has text that can be spelled in another way.
+    /// Returns true if a pattern has text with another spelling.
     #[must_use]
     pub fn has_other_spellings(&self) -> bool {
         self.patterns.iter().any(|pattern| pattern.contains('%') || !pattern.is_ascii())
     }
 
-    /// Returns the table of all that was added, with the text of the patterns in a
-    /// spelling. It is for paths in the same spelling.
+    /// Returns the table of all patterns with their text in a spelling. It is
+    /// for paths in the same spelling.
     #[must_use]
     pub fn build_spelled(&self, spelling: Spelling) -> Table<T>
     where
@@ -157,7 +160,8 @@ impl<T> TableBuilder<T> {
     {
         let mut dynamic = BTreeMap::new();
         let mut candidates = self.candidates(|variant| spelling.of_variant(variant));
-        // An expression stays as it is and was compiled before, so nothing is removed.
+        // An expression does not change and was already compiled, so nothing is
+        // removed.
         candidates.retain(|candidate| {
             let segments = &mut candidate.variant.segments().iter();
             segments.all(|segment| compile(&mut dynamic, segment).is_ok())
@@ -171,14 +175,14 @@ impl<T> TableBuilder<T> {
         }
     }
 
-    /// Returns the variants of all patterns, the preferred ones first.
+    /// Returns the variants of all patterns, the preferred variants first.
     fn candidates(&self, spelled: impl Fn(&Variant) -> Variant) -> Vec<Candidate> {
         let mut candidates = Vec::with_capacity(self.ends.len());
         let mut known: Vec<(&String, usize)> =
             self.known.iter().map(|(canonical, index)| (canonical, *index)).collect();
         known.sort_unstable_by_key(|(_, index)| *index);
         for ((canonical, _), text) in known.into_iter().zip(&self.patterns) {
-            // It was parsed before, so that it can be parsed.
+            // The text was already parsed, so it is valid.
             let Ok(pattern) = Pattern::parse(text) else { continue };
             let whole: Rc<[_]> = pattern.segments().iter().map(Segment::precedence).collect();
             let canonical: Rc<str> = canonical.as_str().into();
@@ -190,13 +194,13 @@ impl<T> TableBuilder<T> {
                 candidates.push(Candidate { variant: spelled(&variant), end, order });
             }
         }
-        // The first to come to an end keeps it.
+        // The first variant that reaches an end keeps it.
         sort_by(&mut candidates, |one, other| one.order.cmp(&other.order));
         candidates
     }
 }
 
-/// Compiles a segment, unless one of its shape is compiled.
+/// Compiles a segment, unless a segment of the same shape is already compiled.
 fn compile(
     known: &mut BTreeMap<Precedence, Arc<Dynamic>>,
     segment: &Segment,
@@ -209,13 +213,13 @@ fn compile(
     Ok(())
 }
 
-/// The nodes of a table that still take children. All children are in two maps, because
-/// a map for each node would have room for eleven.
+/// The nodes of a table under construction. All children are in two maps,
+/// because a map in each node would have room for eleven children.
 struct Tree {
     nodes: Vec<TableNode>,
     /// By parent and text.
     literals: BTreeMap<(u32, String), u32>,
-    /// By parent and precedence, which is different for different shapes.
+    /// By parent and precedence, which differs for different shapes.
     dynamic: BTreeMap<(u32, Precedence), (Arc<Dynamic>, u32)>,
 }
 
@@ -235,7 +239,8 @@ impl Tree {
         tree
     }
 
-    /// Adds a path through the tree that leads to `end`, unless its end is taken.
+    /// Adds a path through the tree that leads to `end`, unless the path
+    /// already has an end.
     fn plant(
         &mut self,
         compiled: &BTreeMap<Precedence, Arc<Dynamic>>,
@@ -266,13 +271,13 @@ impl Tree {
         self.nodes[node as usize].end.get_or_insert(end);
     }
 
-    /// Gives the nodes their children.
+    /// Moves the children into their nodes.
     fn freeze(self) -> (Literals, Box<[TableNode]>) {
         let Self { mut nodes, literals, dynamic } = self;
         for ((parent, _), (segment, child)) in dynamic {
             let node = &mut nodes[parent as usize];
             let other = match *segment {
-                // Of `:name` and `*`, the one that comes last is `whole`.
+                // If there are both `:name` and `*`, the last one is `whole`.
                 Dynamic::Whole => node.whole.replace(child),
                 _ => Some(child),
             };

@@ -1,21 +1,20 @@
-//! Hot: [`Literals`], a hash table of the children that are text, those of all
-//! nodes together. It never changes once it is built.
+//! [`Literals`], an immutable hash table of the text children of all nodes.
 //!
-//! The texts are those of the program's own routes. An attacker cannot choose
-//! them so that they collide, so a fast hash is enough. A lookup allocates
-//! nothing.
+//! Hot. The texts come from the program's own routes. An attacker cannot choose
+//! them to collide, so a fast hash is enough. A lookup does not allocate.
 
 use super::text::{ODD, SHORT, Text};
 
-/// Pairs of a node and a text, and a node for each.
+/// A map from pairs of a node and a text to child nodes.
 #[derive(Debug)]
 pub(super) struct Literals {
-    /// Open addressing with linear probing. Invariant: a power of two of slots,
-    /// two or more, at least half of them free, so that every probe ends.
+    /// Open addressing with linear probing. Invariant: the number of slots is a
+    /// power of two, at least two, and at least half of them are free, so every
+    /// probe ends.
     slots: Box<[Slot]>,
-    /// The bits by which a hash is shifted to be the number of a slot.
+    /// The number of bits by which a hash is shifted to get a slot number.
     shift: u32,
-    /// The texts that are too long for a slot.
+    /// The texts that do not fit in a slot.
     long: Box<[Box<[u8]>]>,
 }
 
@@ -26,13 +25,13 @@ struct Slot {
     /// The parent and the length, see [`key`]; 0 if the slot is free.
     key: u64,
     child: u32,
-    /// The index in `long` of a text that is not short.
+    /// The index of a long text in `long`.
     long: u32,
 }
 
 impl Literals {
-    /// Returns the table of these parents, texts and children. No two parents
-    /// and texts may be the same.
+    /// Creates the table from parents, texts and children. Pairs of a parent
+    /// and a text must be unique.
     pub(super) fn new(texts: &[(u32, &str, u32)]) -> Self {
         let size = (texts.len() * 2).next_power_of_two().max(2);
         let mut slots = vec![Slot::default(); size].into_boxed_slice();
@@ -54,7 +53,8 @@ impl Literals {
         Self { slots, shift, long: long.into_boxed_slice() }
     }
 
-    /// Returns the child of `parent` for `text`, whose bytes are `bytes`.
+    /// Returns the child of `parent` for `text`. `bytes` are the bytes of
+    /// `text`.
     #[inline]
     pub(super) fn get(&self, parent: u32, text: &Text, bytes: &[u8]) -> Option<u32> {
         let last = self.slots.len() - 1;
@@ -79,29 +79,29 @@ impl Literals {
     }
 }
 
-/// Packs a parent and a length into a number that is not 0. A length has at
-/// most 16 bits: longer paths have no match, and no pattern is so long.
+/// Packs a parent and a length into a nonzero number. A length has at most 16
+/// bits: longer paths never match, and no pattern is that long.
 #[inline]
 fn key(parent: u32, text: &Text) -> u64 {
     (u64::from(parent) + 1) << 16 | text.length as u64 & 0xFFFF
 }
 
-/// Returns the slot of a text, by as many bits as the number of slots needs.
-/// The parent comes in late, because the text is read before its parent is
+/// Returns the slot of a text, with as many bits as the number of slots needs.
+/// The parent is mixed in last, because the text is read before its parent is
 /// known.
 #[inline]
 fn slot_of(text: &Text, key: u64, shift: u32) -> usize {
     usize::try_from((text.hash ^ key.wrapping_mul(ODD[2])) >> shift).unwrap_or(0)
 }
 
-/// Returns the bit of a length; some lengths share one. A node has the bits of
-/// its texts, and most misses end at that check.
+/// Returns the bit of a length; some lengths share a bit. A node has the bits
+/// of its texts, and most misses end at this check.
 #[inline]
 pub(super) fn length_bit(length: usize) -> u64 {
     1 << (length % 64)
 }
 
-/// Returns an index in 32 bits: memory ends before they do.
+/// Converts an index to 32 bits. Memory runs out before an index exceeds them.
 pub(super) fn narrow(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }

@@ -1,7 +1,7 @@
-//! The matcher once more, obvious and slow, to compare the quick one with.
+//! A second, simple and slow matcher, for comparison with the fast one.
 //!
 //! It follows the definition in the docs of `stockade_path` sentence by
-//! sentence, and shares nothing with the matcher but the reading of the notation.
+//! sentence. It shares only the parser of the notation with the matcher.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -45,8 +45,8 @@ struct Piece {
     rank: Rank,
 }
 
-/// The choices of optional parameters, in order, without those that an earlier
-/// one covers.
+/// Returns the choices of optional parameters, in order, without choices that
+/// an earlier choice covers.
 fn variants(pattern: &Pattern) -> Vec<Vec<Piece>> {
     let mut all: Vec<Vec<Piece>> = vec![Vec::new()];
     for segment in pattern.segments() {
@@ -130,7 +130,7 @@ fn rank(parts: &[SegmentPart]) -> Piece {
     piece
 }
 
-/// The rank of a segment of the pattern as it is written.
+/// Returns the rank of a segment of the original pattern.
 fn whole_rank(segment: &Segment) -> Rank {
     let rank = choices(segment)[0].rank.clone();
     if rank.2.is_empty() { rank } else { (rank.0, rank.1, segment.shape()) }
@@ -164,7 +164,8 @@ fn captures(variant: &[Piece], segments: &[&str]) -> Option<Vec<(String, String)
     (takes_rest || variant.len() == segments.len()).then_some(captured)
 }
 
-/// There are few different ones in the tests, and compiling is slow.
+/// Compiles an expression and caches it. The tests use few expressions, and
+/// compiling is slow.
 fn compiled(text: &str) -> Regex {
     thread_local!(static KNOWN: RefCell<HashMap<String, Regex>> = RefCell::default());
     KNOWN.with_borrow_mut(|known| {

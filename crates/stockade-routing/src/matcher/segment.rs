@@ -1,4 +1,4 @@
-//! Hot: [`Dynamic`], a segment with parameters, compiled.
+//! [`Dynamic`], a compiled segment with parameters. Hot.
 
 use std::sync::Mutex;
 
@@ -6,22 +6,23 @@ use memchr::memmem::FinderRev;
 use regex::bytes::{CaptureLocations, Regex, RegexBuilder};
 use stockade_path::{Segment, SegmentPart, Spans};
 
-/// A segment that is not text alone, and not `**`.
+/// A segment that contains more than text, except `**`.
 #[derive(Debug)]
 pub(super) enum Dynamic {
     /// `:name` or `*`.
     Whole,
-    /// One parameter with an expression, between texts that may be empty.
+    /// One parameter with an expression, between two texts, which may be empty.
     Constrained { before: Box<str>, regex: Regex, after: Box<str> },
     /// Parameters without expressions, between texts.
     Split { before: Box<str>, separators: Box<[FinderRev<'static>]>, after: Box<str> },
-    /// Several parameters, at least one of them with an expression: a group of
-    /// the expression for each.
+    /// Several parameters, at least one of them with an expression. The regular
+    /// expression has a group for each.
     Groups { regex: Regex, locations: Mutex<CaptureLocations> },
 }
 
 impl Dynamic {
-    /// Compiles a segment; `None` if it has no parameters of its own.
+    /// Compiles a segment. Returns `None` if it does not have its own
+    /// parameters.
     pub(super) fn new(segment: &Segment) -> Result<Option<Self>, regex::Error> {
         let parts = match segment {
             Segment::Any => return Ok(Some(Self::Whole)),
@@ -61,11 +62,11 @@ impl Dynamic {
     }
 
     /// Returns true if the segment of `path` from byte `start` to byte `end`
-    /// matches; then the places of its parameters are added to `spans`. Otherwise
-    /// `spans` may have anything added.
+    /// matches, and adds the positions of its parameters to `spans`. If it does
+    /// not match, `spans` may contain leftovers.
     ///
     /// The segment must not be empty.
-    // Apart, so that the walk past plain parameters stays small.
+    // Not inlined, to keep the walk past plain parameters small.
     #[inline(never)]
     pub(super) fn matches(&self, path: &str, start: usize, end: usize, spans: &mut Spans) -> bool {
         match self {
@@ -93,7 +94,7 @@ impl Dynamic {
     }
 }
 
-/// Returns the part between the texts at both ends, if it is not empty.
+/// Returns the part between the texts at both ends, unless it is empty.
 #[inline]
 fn inner(
     path: &str,
@@ -102,8 +103,8 @@ fn inner(
     before: &str,
     after: &str,
 ) -> Option<(usize, usize)> {
-    // An empty box has no memory behind it, and comparing with it takes 80 ns
-    // where `memcmp` uses masked AVX-512 loads; so it is not compared with.
+    // An empty box does not own memory. Comparing with it takes 80 ns if
+    // `memcmp` uses masked AVX-512 loads, so the comparison is skipped.
     if !before.is_empty() {
         path[start..end].strip_prefix(before)?;
         start += before.len();
@@ -117,14 +118,16 @@ fn inner(
 
 /// Splits bytes `start` to `end` into parameters at the separators.
 ///
-/// Greedy from the left: the first parameter is as long as it can be, then the
-/// second, and so on. That is the same as putting the last separator as far to
-/// the right as it can be, then the one before it. For let some split exist:
-/// by induction from the right, none of its separators is further right than
-/// ours, since ours took the last place left of the next one, which is no
-/// further left than in that split. So if ours leaves the first parameter empty,
-/// every split does; and no split has a longer first parameter, or, with that
-/// one equal, a longer second one. Each byte is searched once.
+/// The split is greedy from the left: the first parameter is as long as
+/// possible, then the second, and so on. This equals placing the last separator
+/// as far right as possible, then the one before it.
+///
+/// Proof: let any split exist. By induction from the right, none of its
+/// separators is further right than ours. Ours uses the last position to the
+/// left of the next separator, which is at least as far right as in the other
+/// split. So if our first parameter is empty, it is empty in every split. No
+/// split has a longer first parameter, or a longer second parameter after an
+/// equal first one. Each byte is searched once.
 fn split(
     path: &[u8],
     start: usize,
@@ -136,7 +139,7 @@ fn split(
         push(spans, start, end);
         return start < end;
     };
-    // The parameter after the separator needs a byte.
+    // The parameter after the separator needs at least one byte.
     let Some(before_last) = path.get(start..end.saturating_sub(1)) else { return false };
     let Some(at) = last.rfind(before_last).map(|at| start + at) else { return false };
     if !split(path, start, at, others, spans) {
@@ -162,20 +165,20 @@ fn groups(
         let Some((from, to)) = locations.get(group) else { return false };
         let (from, to) = (start + from, start + to);
         push(spans, from, to);
-        // A parameter has one or more characters, and whole ones: an expression
-        // is about bytes and could cut one.
+        // A parameter has one or more whole characters. An expression matches
+        // bytes and could split a character.
         from < to && path.is_char_boundary(from) && path.is_char_boundary(to)
     })
 }
 
-/// Adds a span. Paths that do not fit 16 bits never reach the tree.
+/// Adds a span. Paths that do not fit in 16 bits never reach the tree.
 #[inline]
 pub(super) fn push(spans: &mut Spans, start: usize, end: usize) {
     let narrow = |at| u16::try_from(at).unwrap_or(u16::MAX);
     spans.push(narrow(start), narrow(end));
 }
 
-/// Returns the part as an expression; a group if it is a parameter.
+/// Returns the part as an expression. A parameter is a group.
 fn expression(part: &SegmentPart) -> String {
     match part {
         SegmentPart::Literal(text) => regex::escape(text),
@@ -183,13 +186,13 @@ fn expression(part: &SegmentPart) -> String {
             Some(constraint) => format!("({})", constraint.expression()),
             None => "([^/]+)".to_owned(),
         },
-        // `SegmentPart` is complete; this is for variants to come.
+        // Currently unreachable: `SegmentPart` has no other variants.
         _ => String::new(),
     }
 }
 
-/// Compiles an expression that must match all of the text, byte by byte: `\d`
-/// is an ASCII digit. It runs in linear time.
+/// Compiles an expression that must match the whole text, byte by byte: `\d` is
+/// an ASCII digit. It runs in linear time.
 pub(crate) fn anchored(expression: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(&format!(r"\A(?:{expression})\z")).unicode(false).build()
 }

@@ -1,4 +1,4 @@
-//! Hot: [`Table`], the lookup of a path. It allocates nothing for up to eight
+//! [`Table`], the lookup of a path. Hot: it does not allocate for up to eight
 //! parameters; see the [module docs](super).
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::text::Text;
 #[derive(Debug)]
 pub struct Table<T> {
     pub(super) values: Box<[T]>,
-    /// Where a lookup can end.
+    /// The possible ends of a lookup.
     pub(super) ends: Box<[End]>,
     /// The children that are text.
     pub(super) literals: Literals,
@@ -22,16 +22,17 @@ pub struct Table<T> {
     pub(super) nodes: Box<[TableNode]>,
 }
 
-/// The pattern that a path was found to match.
+/// The pattern that matches a path.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Match<'t, T> {
     /// The value of the pattern.
     pub value: &'t T,
-    /// Where the parameters are: byte ranges of the raw path, not decoded.
+    /// The positions of the parameters: byte ranges of the raw path, which is
+    /// not decoded.
     pub spans: Spans,
-    /// The names of the parameters, as many as `spans`, in the same order.
-    /// Optional parameters that are absent are not among them.
+    /// The names of the parameters, one for each of `spans` in the same order.
+    /// Absent optional parameters are omitted.
     pub names: &'t Arc<[Box<str>]>,
 }
 
@@ -43,33 +44,33 @@ pub(super) struct End {
     pub(super) names: Arc<[Box<str>]>,
 }
 
-/// The segments that can follow a number of segments. Children and ends are
+/// The possible segments after a sequence of segments. Children and ends are
 /// indices.
 #[derive(Debug, Default)]
 pub(super) struct TableNode {
-    /// The lengths of the children that are text, each a bit.
+    /// The lengths of the text children, as bits.
     pub(super) lengths: u64,
     /// The end, if the path ends here.
     pub(super) end: Option<u32>,
-    /// The child of `:name` or `*`; of both, that of `*`.
+    /// The child of `:name` or `*`; if there are both, the child of `*`.
     pub(super) whole: Option<u32>,
     /// The end of `**`.
     pub(super) rest: Option<u32>,
-    /// The other children, best precedence first; all are better than `whole`.
+    /// The other children, the best precedence first. All precede `whole`.
     pub(super) dynamic: Box<[(Arc<Dynamic>, u32)]>,
 }
 
 impl<T> Table<T> {
-    /// Returns the values, in the order in which they were added.
+    /// Returns the values, in the order of insertion.
     #[must_use]
     pub fn values(&self) -> &[T] {
         &self.values
     }
 
-    /// Returns the value of the best pattern that matches the raw path, if
-    /// there is one.
+    /// Returns the value of the best pattern that matches the raw path, or
+    /// `None`.
     ///
-    /// The path is taken as it is: not decoded, and without its query. One that
+    /// The path is used as is: not decoded, and without its query. A path that
     /// does not begin with `/`, or is longer than 65,535 bytes, never matches.
     #[must_use]
     pub fn find(&self, path: &str) -> Option<Match<'_, T>> {
@@ -85,7 +86,7 @@ impl<T> Table<T> {
     }
 }
 
-/// A lookup, without the type of the values.
+/// A lookup that does not depend on the type of the values.
 struct Walk<'w> {
     literals: &'w Literals,
     nodes: &'w [TableNode],
@@ -95,7 +96,8 @@ struct Walk<'w> {
 impl Walk<'_> {
     /// Returns the best end below `node` for the segments from byte `start` on.
     ///
-    /// Without one, `spans` may have anything added: who comes back truncates it.
+    /// If nothing matches, `spans` may contain leftovers; the caller truncates
+    /// it.
     fn find(&self, mut node: u32, mut start: usize, spans: &mut Spans) -> Option<u32> {
         let path = self.path.as_bytes();
         loop {
@@ -105,11 +107,13 @@ impl Walk<'_> {
             let stop = start + text.length;
             count(text.length);
 
-            // Text beats everything else. Most misses end at the lengths.
+            // Text has precedence over everything else. Most misses end at the
+            // length check.
             if lengths & length_bit(text.length) != 0
                 && let Some(child) = self.literals.get(node, &text, &path[start..stop])
             {
-                // With nothing to come back for, there is no need to recurse.
+                // Recursion is not necessary if there is nothing to backtrack
+                // to.
                 let is_only = whole.is_none() & rest.is_none() & dynamic.is_empty();
                 if is_only && stop < path.len() {
                     (node, start) = (child, stop + 1);
@@ -121,7 +125,8 @@ impl Walk<'_> {
                 spans.truncate(known);
             }
 
-            // A parameter needs a character, so an empty segment is left to `**`.
+            // A parameter needs a character, so only `**` matches an empty
+            // segment.
             if start < stop {
                 for (segment, child) in dynamic {
                     if segment.matches(self.path, start, stop, spans)
@@ -133,7 +138,7 @@ impl Walk<'_> {
                 }
                 if let Some(child) = *whole {
                     push(spans, start, stop);
-                    // Again there is nothing to come back for.
+                    // Again, there is nothing to backtrack to.
                     if rest.is_none() && stop < path.len() {
                         (node, start) = (child, stop + 1);
                         continue;
@@ -145,14 +150,14 @@ impl Walk<'_> {
                 }
             }
 
-            // `**` takes this segment and all that follow.
+            // `**` matches this segment and all following segments.
             let end = (*rest)?;
             push(spans, start, path.len());
             return Some(end);
         }
     }
 
-    /// Goes on with the segments after byte `stop`.
+    /// Continues with the segments after byte `stop`.
     #[inline]
     fn enter(&self, child: u32, stop: usize, spans: &mut Spans) -> Option<u32> {
         if stop < self.path.len() {
@@ -163,8 +168,8 @@ impl Walk<'_> {
     }
 }
 
-/// Counts a visit to a node and the bytes of the segment it looked at, for the
-/// test that a lookup is linear.
+/// Counts a visit to a node and the bytes of the segment that it examines, for
+/// the test of linear time.
 #[cfg(test)]
 fn count(bytes: usize) {
     VISITS.with(|visits| {
@@ -179,6 +184,6 @@ fn count(_bytes: usize) {}
 
 #[cfg(test)]
 thread_local! {
-    /// Visited nodes, and bytes that they looked at, on this thread.
+    /// The visited nodes and their examined bytes, on this thread.
     pub(super) static VISITS: std::cell::Cell<(usize, usize)> = const { std::cell::Cell::new((0, 0)) };
 }

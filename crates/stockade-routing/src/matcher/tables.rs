@@ -1,4 +1,4 @@
-//! Hot: [`Tables`], the table of each method.
+//! [`Tables`], the table of each method. Hot.
 
 use std::slice;
 
@@ -6,22 +6,23 @@ use http::Method;
 
 use super::Table;
 
-/// A [`Table`] for each of some methods, and maybe one for every other method.
+/// A [`Table`] for each of several methods, and optionally one for all other
+/// methods.
 #[derive(Debug)]
 pub struct Tables<T> {
-    /// Those of the methods, and then the one for every other method.
+    /// The tables of the methods, then the table for all other methods.
     tables: Box<[(Method, Table<T>)]>,
-    /// The number of methods that have a table of their own.
+    /// The number of methods with their own table.
     named: usize,
-    /// The index of each standard method in `tables`, or [`NOWHERE`]. It spares
-    /// a branch for each method, which the processor cannot foresee.
+    /// The index of each standard method in `tables`, or [`NOWHERE`]. Avoids a
+    /// branch for each method, which the processor cannot predict.
     places: [usize; OTHER + 1],
 }
 
 impl<T> Tables<T> {
-    /// Makes the tables of some methods; of two tables of the same method, the
-    /// first counts. `any` is for the methods without a table of their own, but
-    /// for those that have an answer without a route: HEAD, OPTIONS and CONNECT.
+    /// Creates the tables of several methods. If a method has two tables, the
+    /// first counts. `any` is for the methods without their own table, except
+    /// HEAD, OPTIONS and CONNECT, which have a response without a route.
     pub fn new(
         named: impl IntoIterator<Item = (Method, Table<T>)>,
         any: Option<(Method, Table<T>)>,
@@ -40,8 +41,7 @@ impl<T> Tables<T> {
         Self { tables: tables.into(), named, places }
     }
 
-    /// Returns the table in which a route of a method is looked up, if there is
-    /// one.
+    /// Returns the table for the routes of a method, if there is one.
     #[inline]
     #[must_use]
     pub fn get(&self, method: &Method) -> Option<&Table<T>> {
@@ -59,28 +59,28 @@ impl<T> Tables<T> {
         own.or_else(|| self.any())
     }
 
-    /// Returns the methods that have a table of their own with these tables, in
-    /// the order in which they were given.
+    /// Returns the methods that have their own table, with these tables, in the
+    /// original order.
     pub fn iter(&self) -> slice::Iter<'_, (Method, Table<T>)> {
         self.tables[..self.named].iter()
     }
 
-    /// Returns the table for the methods without a table of their own.
+    /// Returns the table for the methods without their own table.
     #[must_use]
     pub fn any(&self) -> Option<&Table<T>> {
         self.tables.get(self.named).map(|(_, table)| table)
     }
 }
 
-/// Of two tables of the same method, the first counts.
+/// If a method has two tables, the first counts.
 impl<T> FromIterator<(Method, Table<T>)> for Tables<T> {
     fn from_iter<I: IntoIterator<Item = (Method, Table<T>)>>(tables: I) -> Self {
         Self::new(tables, None)
     }
 }
 
-/// Returns a number for each standard method, in the order of `http`: there the
-/// compiler sees that nothing has to be decided.
+/// Returns a number for each standard method. In the order of `http`, the
+/// compiler recognizes that no decision is necessary.
 #[inline]
 fn number(method: &Method) -> usize {
     match *method {

@@ -1,4 +1,4 @@
-//! The matcher against cases, a slow model and a real table of routes.
+//! Tests of the matcher with cases, a slow model and a real table of routes.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use stockade_path::Pattern;
 use super::table::VISITS;
 use super::{InsertError, Table, TableBuilder};
 
-/// The table of these patterns; values are indices. Equivalent ones are left out.
+/// Builds the table of these patterns, with indices as values. Skips equivalent
+/// patterns.
 pub(super) fn table(paths: &[&str]) -> (Table<usize>, Vec<Pattern>) {
     let mut builder = TableBuilder::new();
     let mut patterns = Vec::new();
@@ -20,7 +21,7 @@ pub(super) fn table(paths: &[&str]) -> (Table<usize>, Vec<Pattern>) {
     (builder.build(), patterns)
 }
 
-/// The pattern and what it captures, as `pattern name=value name=value`.
+/// Returns the pattern and its captures, as `pattern name=value name=value`.
 fn show(paths: &[&str], path: &str) -> String {
     let (table, patterns) = table(paths);
     match find(&table, path) {
@@ -33,7 +34,8 @@ fn show(paths: &[&str], path: &str) -> String {
     }
 }
 
-/// The index of the pattern and what it captures by name, in the form of the model.
+/// Returns the index of the pattern and its captures by name, in the form of
+/// the model.
 pub(super) fn find(table: &Table<usize>, path: &str) -> Option<(usize, Vec<(String, String)>)> {
     let found = table.find(path)?;
     assert_eq!(found.names.len(), found.spans.len());
@@ -42,7 +44,7 @@ pub(super) fn find(table: &Table<usize>, path: &str) -> Option<(usize, Vec<(Stri
     Some((*found.value, found.names.iter().map(|name| name.to_string()).zip(texts).collect()))
 }
 
-/// One pattern: what it captures, or `-` if it does not match.
+/// Checks the captures of one pattern; `-` means that it does not match.
 #[track_caller]
 fn check(pattern: &str, path: &str, expected: &str) {
     let shown = show(&[pattern], path);
@@ -50,7 +52,7 @@ fn check(pattern: &str, path: &str, expected: &str) {
     assert_eq!(captured, expected, "{pattern:?} {path:?}");
 }
 
-/// Several patterns, separated by blanks, in both orders.
+/// Checks several patterns, separated by spaces, in both orders.
 #[track_caller]
 fn check_best(patterns: &str, path: &str, expected: &str) {
     let mut patterns: Vec<_> = patterns.split(' ').collect();
@@ -157,7 +159,7 @@ fn optional_parameters_may_be_absent() {
     check("/:a?/b", "//b", "-");
     check("/:a?-:b?", "/-", "");
     check("/:a?-:b?", "/x-y", "a=x b=y");
-    // As much text in both variants, and `-:` comes before `:-:`.
+    // Both variants have equal amounts of text, and `-:` sorts before `:-:`.
     check("/:a?-:b?", "/--y", "b=-y");
     check("/:a?-:b?", "/-y", "b=y");
     let search = r"/search/:query?/:page(\d+)?";
@@ -194,10 +196,10 @@ fn the_best_pattern_is_found_segment_by_segment() {
     check_best(all, "/u/a.b", "/u/:a a=a.b");
     check_best(all, "/u/a/b", "/u/** splat=a/b");
     check_best("/u/* /u/**", "/u/a", "/u/* splat=a");
-    // The first segment decides, however good the others are.
+    // The first segment decides, regardless of the others.
     check_best("/a/** /:x/b/c", "/a/b/c", "/a/** splat=b/c");
     check_best("/a/:x /:x/b", "/a/b", "/a/:x x=b");
-    // More text, then the alphabet.
+    // More text wins, then the alphabetical order.
     check_best("/-:x /-b-:x", "/-b-c", "/-b-:x x=c");
     check_best("/-:x /:x-b", "/-a-b", "/:x-b x=-a");
     check_best("/:x(a|b) /:x(a|c)", "/a", "/:x(a|b) x=a");
@@ -222,7 +224,7 @@ fn an_optional_parameter_is_no_conflict() {
     check_best("/x/:a /x/:b?", "/x", "/x/:b?");
     // The second begins better, but skips a parameter.
     check_best(r"/:a /:q(\d)?/:z", "/x", "/:a a=x");
-    // Both skip one: the better whole pattern wins.
+    // Both skip one parameter, so the better whole pattern wins.
     check_best(r"/x/:a? /x/:b(\d)?", "/x", r"/x/:b(\d)?");
     check_best("/:a?/x /x/:a?", "/x", "/x/:a?");
 }
@@ -308,7 +310,7 @@ fn a_lookup_is_linear_in_the_path() {
             let long = 60_000 / segments / segment.len();
             let (nodes_long, bytes_long) = visits(&path(long));
             assert!(nodes <= table.nodes.len(), "{nodes} visits");
-            // The length of segments changes nothing but the bytes to look at.
+            // The length of segments only changes the number of examined bytes.
             assert_eq!(
                 (nodes, bytes / 10),
                 (nodes_long, bytes_long / long),

@@ -1,24 +1,24 @@
-//! Hot: [`Text`], a segment of a path as numbers, read eight bytes at a time.
+//! [`Text`], a segment of a path as numbers, read eight bytes at a time. Hot.
 
-/// The text between two slashes. Texts of up to 16 bytes are the same if all
-/// fields are; longer ones must be compared.
+/// The text between two slashes. Texts of up to 16 bytes are equal if all
+/// fields are equal; longer texts must be compared.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Text {
-    /// The first eight bytes, and the next eight, with zeros behind the end.
+    /// The first eight bytes, then the next eight, padded with zeros.
     pub(super) first: u64,
     pub(super) second: u64,
-    /// A hash of all bytes, whose highest bits are the best.
+    /// A hash of all bytes. Its highest bits are the best.
     pub(super) hash: u64,
     /// In bytes.
     pub(super) length: usize,
 }
 
-/// As many bytes as the first fields of a [`Text`] hold.
+/// The number of bytes in the first fields of a [`Text`].
 pub(super) const SHORT: usize = 2 * WORD;
 
 impl Text {
-    /// The text from byte `start` up to the next slash or the end.
-    // Inlined, so that the fields stay in registers.
+    /// Reads the text from byte `start` to the next slash or the end.
+    // Inlined, to keep the fields in registers.
     #[inline(always)]
     pub(super) fn read(path: &[u8], start: usize) -> Self {
         let word = load(path, start);
@@ -57,8 +57,7 @@ impl Text {
     }
 }
 
-/// Loads eight bytes from `start` on. If there are fewer, a slash comes after
-/// them.
+/// Loads eight bytes from `start` on. If there are fewer, a slash follows them.
 #[inline(always)]
 fn load(path: &[u8], start: usize) -> u64 {
     let left = &path[start..];
@@ -66,28 +65,28 @@ fn load(path: &[u8], start: usize) -> u64 {
         return u64::from_le_bytes(*word);
     }
     let word = match path.last_chunk() {
-        // The bytes before `start` fall out; with none left, all of them.
+        // Shifts out the bytes before `start`, or all bytes if none are left.
         Some(last) => (u64::from_le_bytes(*last) >> (8 * (WORD - left.len()) - 1)) >> 1,
         None => gather(left),
     };
     word | SLASH << (8 * left.len())
 }
 
-/// Bytes of a path that is shorter than a word.
+/// Loads the bytes of a path that is shorter than a word.
 fn gather(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// Returns the highest bit of each byte that is a slash, and perhaps of some
-/// above the first such byte.
+/// Returns a word with the highest bit of each byte that is a slash. Bytes
+/// above the first slash may be false positives.
 #[inline(always)]
 fn slashes(word: u64) -> u64 {
     let differences = word ^ (SLASH * LOWEST);
     differences.wrapping_sub(LOWEST) & !differences & (LOWEST << 7)
 }
 
-/// Returns the bytes below the first slash, and their number. There must be
-/// one.
+/// Returns the bytes below the first slash, and their number. There must be a
+/// slash.
 #[inline(always)]
 fn cut(word: u64, slashes: u64) -> (u64, usize) {
     let below = (slashes ^ slashes.wrapping_sub(1)) >> 8;
@@ -98,8 +97,8 @@ const WORD: usize = 8;
 const SLASH: u64 = 0x2F;
 const LOWEST: u64 = 0x0101_0101_0101_0101;
 
-/// Odd numbers with their bits spread: 2^64 divided by the golden ratio, and two
-/// that are primes.
+/// Odd numbers with well-distributed bits: 2^64 divided by the golden ratio,
+/// and two primes.
 pub(super) const ODD: [u64; 3] =
     [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9];
 
@@ -110,7 +109,7 @@ mod tests {
     #[test]
     fn a_text_ends_at_a_slash_or_with_the_path() {
         for length in 0..40 {
-            // A byte that is one bit away from a slash must not be taken for it.
+            // Includes bytes that differ from a slash by one bit.
             let text: String =
                 ".0/o\u{ae}".chars().filter(|c| *c != '/').cycle().take(length).collect();
             for before in ["/", "/a/", "/abcdefgh/"] {
