@@ -144,6 +144,11 @@ fn an_enum_with_its_name_as_key_is_flattened() {
         &json!({ "name": "a", "number": 1, "circle": { "radius": 11 } }),
         &[r#": Must have only one of: "circle", "number", "pair", "unit" (oneOf)"#],
     );
+    let both = json!({ "name": "a", "unit": null, "number": 1 });
+    let errors = T::schema().unwrap().check(&both, &ValidationOptions::new()).unwrap();
+    assert_eq!(errors[0].text_id(), Some("oneOf-keys"));
+    let values = errors[0].param("values").unwrap().to_string();
+    assert_eq!(values, r#""circle", "number", "pair", "unit""#);
     check::<T>(&json!({ "name": "a" }), &["circle: Required field 'circle' is missing (required)"]);
 }
 

@@ -426,3 +426,45 @@ fn raw_values_beside_a_union_keep_their_text() {
     assert_eq!(read.payment, Payment::Card { token: "a".into() });
     assert_eq!(read.raw.get(), "[1,2]");
 }
+
+/// The variant of a changed value is known only after the change, which alternatives discard.
+#[test]
+fn unions_in_alternatives_keep_their_variant() {
+    #[derive(Deserialize, Schema)]
+    #[serde(untagged)]
+    #[expect(dead_code, reason = "only described")]
+    enum Choice {
+        Named {
+            #[schema(trim, max_length = 1)]
+            name: String,
+            #[schema(default = 1)]
+            count: u8,
+        },
+        Number(u8),
+    }
+
+    let alternatives = [Rule::of::<Choice>(), Rule::string()];
+    let any_of = Rule::any().any_of(alternatives.clone()).build().unwrap();
+    let not = Rule::any().not(Rule::of::<Choice>()).build().unwrap();
+    let closed = Rule::object([("name", Rule::string())]);
+    let closed = closed.any_of(alternatives).unevaluated_properties(false).build().unwrap();
+    let is_valid = |schema: &Schema, data: &Value| {
+        schema.check(data, &ValidationOptions::new()).unwrap().is_empty()
+            && validate_against_schema(schema, data.clone(), &ValidationOptions::new())
+                .unwrap()
+                .errors
+                .is_empty()
+    };
+    for (data, follows) in [
+        (json!({ "name": " a " }), true),
+        (json!({ "name": "a", "count": 2 }), true),
+        (json!({ "name": "ab" }), false),
+        (json!(7), true),
+        (json!(true), false),
+    ] {
+        assert_eq!(is_valid(&any_of, &data), follows, "{data}");
+        assert_eq!(is_valid(&not, &data), !follows, "{data}");
+    }
+    assert!(is_valid(&closed, &json!({ "name": "a", "count": 2 })));
+    assert!(!is_valid(&closed, &json!({ "name": "a", "other": 2 })));
+}
