@@ -449,7 +449,10 @@ fn cases() -> Outcome {
     let mut tests = cargo_command();
     tests.args(["test", "-p", "stockade-tests", "--all-features", "--"]);
     tests.args(["routing::spellings", "rest::nested"]);
-    run(tests.env("LONG", "1").current_dir(root()))
+    run(tests.env("LONG", "1").current_dir(root()))?;
+    let mut unions = cargo_command();
+    unions.args(["test", "-p", "stockade-validation", "--all-features", "--lib", "--"]);
+    run(unions.arg("check::first_of").env("LONG", "1").current_dir(root()))
 }
 
 /// The tests of the server that also run on the plain path. The packages stay the same as
