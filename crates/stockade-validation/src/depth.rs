@@ -1,12 +1,12 @@
-//! The nesting of a value, which bounds every recursion over values.
+//! The depth limit, which bounds every recursion over values.
 
 use serde_json::Value;
 
-/// The deepest nesting of a value or of a schema; a scalar has depth 0.
+/// The maximum nesting of a value or a schema; a scalar has depth 0.
 pub(crate) const MAX_DEPTH: usize = 128;
 
-/// Returns true if `value` is nested more than `levels` deep. Recurses `levels` deep at
-/// most.
+/// Returns true if `value` is nested more than `levels` deep. Recurses at most
+/// `levels` deep.
 pub(crate) fn exceeds(value: &Value, levels: usize) -> bool {
     match value {
         Value::Array(items) => {

@@ -1,8 +1,9 @@
-//! The two directions of a rule: what serde reads, and what it writes.
+//! The two directions of a rule: the input that serde reads, and the output
+//! that it writes.
 //!
-//! One [`Rule`] has both. Only where they differ does it say so: by a
-//! [`FieldPresence`] of a property, or by a rule that replaces it in replies. The
-//! compiler turns each rule to the direction that is compiled.
+//! One [`Rule`] describes both. Differences are explicit: a [`FieldPresence`]
+//! of a property, or a rule that replaces this one in responses. The compiler
+//! turns each rule to the direction that it compiles.
 
 use crate::inner::InnerRule;
 use crate::rule::{Additional, Rule};
@@ -13,7 +14,7 @@ pub(crate) enum Direction {
     /// From a request to a value.
     #[default]
     Read,
-    /// From a value to a reply.
+    /// From a value to a response.
     Write,
 }
 
@@ -21,20 +22,21 @@ pub(crate) enum Direction {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum FieldPresence {
-    /// It is written as it is read: the rule of a property written by hand.
+    /// Written as it is read; the default for a property of a hand-written
+    /// rule.
     #[default]
     AsRead,
-    /// It is read, and always written.
+    /// Read, and always written.
     Always,
-    /// It is read, and written or left out.
+    /// Read, and sometimes written.
     Sometimes,
-    /// It is read, and left out instead of being written as null.
+    /// Read, and omitted instead of written as null.
     UnlessNull,
-    /// It is read, and never written.
+    /// Read, and never written.
     ReadOnly,
-    /// It is always written, and never read.
+    /// Always written, and never read.
     WriteOnly,
-    /// It is written or left out, and never read.
+    /// Sometimes written, and never read.
     WriteOnlySometimes,
 }
 
@@ -45,7 +47,7 @@ impl Direction {
 }
 
 impl FieldPresence {
-    /// Returns true if there is nothing of it in this direction.
+    /// Returns true if the property does not exist in this direction.
     pub(crate) fn is_none(self, direction: Direction) -> bool {
         match direction {
             Direction::Read => matches!(self, Self::WriteOnly | Self::WriteOnlySometimes),
@@ -53,25 +55,24 @@ impl FieldPresence {
         }
     }
 
-    /// Returns true if it may be left out of a reply.
+    /// Returns true if a response may omit the property.
     pub(crate) fn is_sometimes(self) -> bool {
         matches!(self, Self::Sometimes | Self::UnlessNull | Self::WriteOnlySometimes)
     }
 }
 
 impl Rule {
-    /// Sets the rule of what is written, in a reply, where that is not what is
-    /// read.
+    /// Sets a different rule for the value in responses.
     ///
-    /// Keywords with plain values that are set afterwards hold for both. In
-    /// replies no rule has `trim`, `default`, `transform` or `custom`, and none
-    /// refuses unknown keys.
+    /// Keywords with plain values that are set afterwards apply to both rules.
+    /// In responses, `trim`, `default`, `transform` and `custom` have no
+    /// effect, and unknown keys are never rejected.
     ///
     /// ```
     /// use serde_json::json;
     /// use stockade_validation::{HasSchema, Rule};
     ///
-    /// /// It is read from a text or a number, and written as a text.
+    /// /// A price: read from a string or a number, written as a string.
     /// struct Price;
     ///
     /// impl HasSchema for Price {
@@ -88,21 +89,21 @@ impl Rule {
         Self { written: Some(Box::new(written)), ..self }
     }
 
-    /// Makes it the rule of what is written: [`build`](Self::build) then makes
-    /// the schema of replies.
+    /// Marks this as the rule for output: [`build`](Self::build) then builds
+    /// the response schema.
     #[doc(hidden)]
     pub fn for_replies(self) -> Self {
         Self { direction: Direction::Write, ..self }
     }
 
-    /// Allows null where a type has a value for it.
+    /// Allows null if the type has a value for it.
     pub(crate) fn or_null(self) -> Self {
         let keeps_null = self.keywords.get("nullable") == Some(&true.into());
         Self { keeps_null, ..self.nullable() }
     }
 
-    /// Keeps what the rule says of one direction. A rule that is turned already
-    /// stays as it is.
+    /// Reduces the rule to one direction. Does nothing if the rule is already
+    /// turned.
     pub(crate) fn turn(&mut self, direction: Direction) {
         match direction {
             Direction::Read => {
@@ -127,7 +128,7 @@ impl Rule {
         }
     }
 
-    /// Puts the rule of what is written in the place of this one.
+    /// Replaces this rule with its rule for responses.
     fn replace(&mut self) {
         while let Some(written) = self.written.take() {
             let (presence, keeps_null) = (self.presence, self.keeps_null);
@@ -135,17 +136,18 @@ impl Rule {
         }
     }
 
-    /// Drops the work on data that comes in.
+    /// Removes the keywords that only process input.
     fn forget_validating(&mut self) {
         for keyword in ["trim", "default"] {
             self.keywords.remove(keyword);
         }
-        // The list form says which keys are there.
+        // The list form names the keys that are always present.
         if self.keywords.get("required").is_some_and(serde_json::Value::is_boolean) {
             self.keywords.remove("required");
         }
         (self.custom, self.transform, self.default) = (None, None, None);
-        // A client must go on when a later version writes a further key.
+        // A client must still work when a later version writes an additional
+        // key.
         if matches!(self.additional, Some(Additional::Allowed(false))) {
             self.additional = None;
         }
@@ -177,7 +179,7 @@ impl Rule {
             if is_there {
                 self.required_fields.push(name.clone());
             }
-            // So that turning it again changes nothing.
+            // A second turn must change nothing.
             rule.presence = FieldPresence::AsRead;
             rule.keywords.remove("required");
         }

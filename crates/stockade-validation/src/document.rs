@@ -1,5 +1,5 @@
-//! Schemas for a document that holds many of them: [`Definition`] with its
-//! identity, and [`Export`], which lets the document name the definitions.
+//! Schemas for a document that contains several of them: [`Definition`] with
+//! its identity, and [`Export`], which lets the document name the definitions.
 
 use std::fmt;
 use std::panic::Location;
@@ -13,16 +13,16 @@ use crate::inner::Key;
 use crate::node::{self, Compiled};
 use crate::schema::Schema;
 
-/// The identity of a definition: its type, and its direction.
+/// The identity of a definition: its type and its direction.
 ///
-/// Two schemas have the same id for the definition of the same type.
+/// Two schemas use the same id for the definition of the same type.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct DefinitionId {
     pub(crate) key: Key,
     pub(crate) direction: Direction,
 }
 
-/// A rule with a name, to which a schema refers: mostly the schema of a type.
+/// A named rule that a schema refers to, usually the schema of a type.
 #[derive(Clone)]
 pub struct Definition {
     compiled: Arc<Compiled>,
@@ -30,47 +30,47 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// Returns its identity.
+    /// Returns the identity.
     #[must_use]
     pub fn id(&self) -> DefinitionId {
         id_of(self.inner())
     }
 
-    /// Returns its short name, such as `User` or `Page_User`. Other types may
-    /// have the same one.
+    /// Returns the short name, such as `User` or `Page_User`. Several types can
+    /// share a short name.
     #[must_use]
     pub fn short_name(&self) -> &str {
         &self.inner().reference.name
     }
 
-    /// Returns the type as the compiler names it, with its modules; empty for a
-    /// definition of a document.
+    /// Returns the type name as the compiler spells it, with modules. Empty for
+    /// a definition of a document.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         self.inner().reference.type_name
     }
 
-    /// Returns true if the author of the type gave the short name, by
+    /// Returns true if the author of the type set the short name with
     /// `#[schema(name = "…")]`.
     #[must_use]
     pub fn is_pinned(&self) -> bool {
         self.inner().reference.is_pinned
     }
 
-    /// Returns true for the definition of what is written, in replies.
+    /// Returns true if the definition describes output, for responses.
     #[must_use]
     pub fn is_reply(&self) -> bool {
         self.inner().direction == Direction::Write
     }
 
-    /// Returns the place where its rule was begun: for a derived schema, the
-    /// type.
+    /// Returns the source location of the rule. For a derived schema this is
+    /// the location of the type.
     #[must_use]
     pub fn location(&self) -> &'static Location<'static> {
         self.inner().location
     }
 
-    /// Begins an export of the definition alone.
+    /// Begins an export of this definition only.
     pub fn export(&self) -> Export<'_> {
         Export::of(&self.compiled, Some(self.place))
     }
@@ -107,7 +107,7 @@ impl fmt::Debug for Definition {
 #[must_use = "an export does nothing until it is a value"]
 pub struct Export<'s> {
     compiled: &'s Compiled,
-    /// The definition that is exported, or the whole schema.
+    /// The exported definition, or `None` for the whole schema.
     place: Option<usize>,
     references: Option<&'s dyn Fn(&DefinitionId) -> String>,
     closed: bool,
@@ -118,14 +118,14 @@ impl<'s> Export<'s> {
         Self { compiled, place, references: None, closed: false }
     }
 
-    /// Sets the text of `$ref` for each definition, such as
+    /// Sets the `$ref` text for each definition, such as
     /// `#/components/schemas/User`. The value then has no `$defs`.
     pub fn references(self, references: &'s dyn Fn(&DefinitionId) -> String) -> Self {
         Self { references: Some(references), ..self }
     }
 
-    /// Refuses the keys that no rule lists, by `additionalProperties: false`, as
-    /// validation does with `allow_unknown(false)`. Default: false.
+    /// Rejects unlisted keys with `additionalProperties: false`, as validation
+    /// does with `allow_unknown(false)`. Default: false.
     pub fn closed(self, closed: bool) -> Self {
         Self { closed, ..self }
     }
@@ -159,8 +159,8 @@ impl Schema {
         Export::of(self.compiled(), None)
     }
 
-    /// Returns the definitions that the schema leads to, in the order of their
-    /// first use.
+    /// Returns the definitions that the schema refers to, directly or
+    /// indirectly, in order of first use.
     #[must_use]
     pub fn definitions(&self) -> Vec<Definition> {
         let places = 0..self.compiled().definitions.len();

@@ -1,4 +1,4 @@
-//! Deep equality of JSON: key order has no meaning, 1 equals 1.0.
+//! Deep equality of JSON values: key order does not matter, and 1 equals 1.0.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::number::Num;
 
-/// Returns true if both are the same value. Recurses as deep as `left` is nested.
+/// Returns true if the values are equal. Recurses as deep as `left` is nested.
 #[must_use]
 pub fn equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
@@ -29,20 +29,20 @@ pub fn equal(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Compares by length, then by letters: unequal lengths are told apart at once.
+/// Compares by length, then by bytes. Names of different lengths need no
+/// comparison of their bytes.
 pub(crate) fn order(left: &str, right: &str) -> Ordering {
     left.len().cmp(&right.len()).then_with(|| left.cmp(right))
 }
 
-/// Returns true if two names are the same.
+/// Returns true if two names are equal.
 #[inline]
 pub(crate) fn same(left: &str, right: &str) -> bool {
     same_short(left, right) || left.len() > SHORT && left == right
 }
 
-/// Returns true if two names are the same and have 16 bytes or fewer, as most
-/// have: their ends are compared, which may overlap, without the call of a
-/// function.
+/// Returns true if two names are equal and have at most 16 bytes, as most do.
+/// Compares their ends, which may overlap, without a function call.
 #[inline]
 pub(crate) fn same_short(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
@@ -65,10 +65,11 @@ fn same_ends<const N: usize>(left: &[u8], right: &[u8]) -> bool {
         && left.last_chunk::<N>() == right.last_chunk::<N>()
 }
 
-/// Returns true if no two items are equal, in a time that grows with their size only.
+/// Returns true if no two items are equal. The time grows only with the size of
+/// the items.
 ///
-/// Up to [`PAIRS_MAX`] scalars are compared in pairs, without an allocation;
-/// everything else by a hash whose key an attacker does not know.
+/// Up to [`PAIRS_MAX`] scalars are compared in pairs, without an allocation.
+/// All other items are hashed with a key that an attacker does not know.
 pub(crate) fn unique(items: &[Value]) -> bool {
     let is_scalar = |item: &Value| !matches!(item, Value::Array(_) | Value::Object(_));
     if items.len() <= PAIRS_MAX && items.iter().all(is_scalar) {
@@ -109,7 +110,7 @@ fn hash_of(state: &RandomState, value: &Value) -> u64 {
             }
         }
         Value::Object(map) => {
-            // A sum, because the order of the keys has no meaning.
+            // A sum, because the order of the keys does not matter.
             let sum = map.iter().fold(0_u64, |sum, (key, item)| {
                 sum.wrapping_add(state.hash_one((key, hash_of(state, item))))
             });

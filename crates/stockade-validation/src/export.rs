@@ -1,5 +1,5 @@
-//! [`Schema::to_json_schema`](crate::Schema::to_json_schema): a schema as JSON
-//! Schema 2020-12.
+//! [`Schema::to_json_schema`](crate::Schema::to_json_schema): exports a schema
+//! as JSON Schema 2020-12.
 
 mod applicators;
 mod disjoint;
@@ -16,13 +16,13 @@ use crate::node::{
 };
 use crate::number::Num;
 
-/// The settings of an export that all its functions share.
+/// The export settings that all functions share.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'c> {
     pub(crate) definitions: &'c [Definition],
-    /// Returns the text of `$ref` for a definition.
+    /// Returns the `$ref` text for a definition.
     pub(crate) reference: &'c dyn Fn(&Definition) -> String,
-    /// Objects refuse keys that no rule lists, as with `allow_unknown(false)`.
+    /// True if objects reject unlisted keys, as with `allow_unknown(false)`.
     pub(crate) closed: bool,
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn rule(node: &Node, context: Context<'_>) -> Value {
     if let Some(reference) = inner::bare_reference(node, context) {
         return reference;
     }
-    // An `$id` would change what the references to definitions mean.
+    // An `$id` would change the meaning of references to definitions.
     let is_kept = |name: &str| is_note(name) && (name != "$id" || context.definitions.is_empty());
     let notes = node.keywords.iter().filter(|(name, _)| is_kept(name));
     let mut out: Map<String, Value> =
@@ -62,8 +62,8 @@ pub(crate) fn rule(node: &Node, context: Context<'_>) -> Value {
     inner::inner(node, context, out)
 }
 
-/// Returns the name of a keyword for documents. One that JSON Schema does not have is an
-/// extension there.
+/// Returns the name of a keyword for documents. A keyword that JSON Schema does
+/// not have becomes an extension.
 fn exported(keyword: &str) -> String {
     match keyword {
         "maxBytes" => "x-max-bytes".to_owned(),
@@ -74,7 +74,7 @@ fn exported(keyword: &str) -> String {
     }
 }
 
-/// Adds what the type itself judges, unless a keyword asks for more.
+/// Adds the constraints of the type itself, unless a keyword is stricter.
 fn document(node: &Node, out: &mut Map<String, Value>) {
     for (name, value) in &node.documented {
         match (name.as_str(), value) {
@@ -88,8 +88,8 @@ fn document(node: &Node, out: &mut Map<String, Value>) {
     }
 }
 
-/// Returns true if the format of a number still is the one of the type: a
-/// keyword may have made something else of it.
+/// Returns true if the number format of the type still applies. A keyword may
+/// have changed the type.
 fn fits_format(node: &Node, out: &Map<String, Value>) -> bool {
     node.types.has(kind::NUMBER | kind::INTEGER) && !out.contains_key("format")
 }
@@ -99,7 +99,7 @@ const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 fn types(node: &Node, context: Context<'_>, out: &mut Map<String, Value>) {
     let types = &node.types;
     if !types.given() {
-        // `required: true` refuses null, which no type allows.
+        // `required: true` rejects null even if the type allows it.
         if node.required && !node.nullable && !inner::refuses_null(node, context) {
             out.insert(
                 "type".to_owned(),
@@ -116,7 +116,7 @@ fn types(node: &Node, context: Context<'_>, out: &mut Map<String, Value>) {
     let formats: &[TextType] = if types.has(kind::STRING) { &[] } else { &types.formats };
     match formats {
         [] => {}
-        // A date may be a date-time too.
+        // The type `date` also accepts a date-time.
         [form] if *form != TextType::Date => {
             names.insert(0, "string");
             out.insert("format".to_owned(), format_of(*form).into());
@@ -146,7 +146,7 @@ fn format_of(form: TextType) -> &'static str {
 }
 
 fn literals(node: &Node, out: &mut Map<String, Value>) {
-    // Null is allowed beside the values when the rule is nullable.
+    // A nullable rule accepts null in addition to the listed values.
     let or_null = |values: &[Value]| -> Value {
         let null = (node.nullable && !values.contains(&Value::Null)).then_some(Value::Null);
         values.iter().cloned().chain(null).collect()
@@ -170,7 +170,7 @@ fn literals(node: &Node, out: &mut Map<String, Value>) {
     }
 }
 
-/// Writes `min` and `max` as the keywords of each allowed type.
+/// Writes `min` and `max` as the matching keywords of each allowed type.
 fn sizes(node: &Node, out: &mut Map<String, Value>) {
     let types = &node.types;
     let has_items = |name: &str| out.contains_key(name);
@@ -192,7 +192,8 @@ fn sizes(node: &Node, out: &mut Map<String, Value>) {
         if takes(types, kind::NUMBER | kind::INTEGER) {
             tighten(out, "maximum", bound, false);
         }
-        // A bound below zero leaves no count; 0 is the nearest that can be said.
+        // A bound below zero allows no count; 0 is the nearest expressible
+        // bound.
         let most = count_bounds(Num::of(bound)).1.unwrap_or(0);
         if takes(types, kind::STRING) {
             lower(out, "maxLength", most);
@@ -214,7 +215,7 @@ fn raise(out: &mut Map<String, Value>, name: &str, least: usize) {
 }
 
 fn lower(out: &mut Map<String, Value>, name: &str, most: usize) {
-    // Without a bound every other one is lower.
+    // Any bound is lower than a missing bound.
     let given = count(out, name).unwrap_or(usize::MAX);
     out.insert(name.to_owned(), given.min(most).into());
 }

@@ -1,5 +1,5 @@
-//! The properties of an object rule, taken apart: for code that makes further
-//! schemas of the schema of a type.
+//! Access to the properties of an object rule, for code that derives further
+//! schemas from the schema of a type.
 
 use serde_json::Value;
 
@@ -7,11 +7,12 @@ use crate::direction::{Direction, FieldPresence};
 use crate::inner::InnerRule;
 use crate::rule::Rule;
 
-/// The properties of an object rule, such as the [`rule`](crate::HasSchema::rule)
-/// of a struct, for further rules that are made of it. Unions have none.
+/// The properties of an object rule, such as the
+/// [`rule`](crate::HasSchema::rule) of a struct, as a base for further rules.
+/// Unions do not have properties.
 impl Rule {
-    /// Returns the names of the properties that are read, in their order, with
-    /// those of flattened rules at the end.
+    /// Returns the names of the input properties in order. Properties of
+    /// flattened rules are at the end.
     ///
     /// ```
     /// use stockade_validation::{HasSchema, Rule};
@@ -34,10 +35,10 @@ impl Rule {
         })
     }
 
-    /// Returns the rule of one property alone, without a default, and not required;
-    /// `None` if there is no such property. It has neither
-    /// [`read_only`](Self::read_only) nor [`write_only`](Self::write_only), which say
-    /// something of the property in its object.
+    /// Returns the rule of one property, without a default and not required, or
+    /// `None` if the property does not exist. The rule does not include
+    /// [`read_only`](Self::read_only) or [`write_only`](Self::write_only),
+    /// which describe the property within its object.
     ///
     /// ```
     /// use stockade_validation::{Rule, ValidationOptions};
@@ -58,7 +59,7 @@ impl Rule {
         })
     }
 
-    /// Removes properties, which are unknown keys afterwards.
+    /// Removes properties. Their names become unknown keys.
     ///
     /// ```
     /// use stockade_validation::Rule;
@@ -84,8 +85,8 @@ impl Rule {
         rule
     }
 
-    /// Changes the rule of one property, which stays where it is. Without such a property
-    /// nothing changes.
+    /// Changes the rule of one property without moving it. Does nothing if the
+    /// property does not exist.
     #[doc(hidden)]
     pub fn change_property(self, name: &str, change: &dyn Fn(Self) -> Self) -> Self {
         let mut rule = self.resolved();
@@ -100,9 +101,10 @@ impl Rule {
         rule
     }
 
-    /// Makes the rule of a change of such an object, by RFC 7396 (JSON merge patch):
-    /// each property may be absent, and null unless it is required. None has a default.
-    /// Objects in it may have any parts.
+    /// Converts the rule to a rule for changes to the object, in the format of
+    /// JSON merge patch (RFC 7396). Each property may be absent, and null
+    /// unless it is required. No property has a default. Nested objects may
+    /// also be partial.
     ///
     /// ```
     /// use serde_json::json;
@@ -127,15 +129,15 @@ impl Rule {
         required.extend(listed.filter_map(Value::as_str).map(str::to_owned));
         for (name, property) in rule.properties.iter_mut().flatten() {
             let is_marked = property.keywords.get("required") == Some(&Value::Bool(true));
-            // Null removes a value, for which a default may stand in.
+            // Null removes a value if a default can replace it.
             let is_removable =
                 !(is_marked || required.contains(name)) || property.default.is_some();
-            // Of an object a part may come, at every level.
+            // Objects may be partial at every level.
             let is_object = property.with_target(|rule| rule.properties.is_some());
             let mut whole = if is_object { Self::kind("object") } else { property.clone().alone() };
             whole.aliases.clone_from(&property.aliases);
             whole.typed = None;
-            // An empty text counts as none.
+            // An empty text counts as missing.
             let is_text = whole.keywords.get("type") == Some(&Value::from("string"));
             if is_marked && is_text && !whole.keywords.contains_key("minLength") {
                 whole = whole.min_length(1);
@@ -149,7 +151,7 @@ impl Rule {
         rule
     }
 
-    /// Returns the rule of a property as one that stands alone.
+    /// Returns the rule of a property as an independent rule.
     fn alone(mut self) -> Self {
         self.keywords.remove("required");
         self.keywords.remove("default");
@@ -164,7 +166,8 @@ impl Rule {
         self
     }
 
-    /// Returns the rule that a reference refers to, or the rule itself.
+    /// Returns the referenced rule, or the rule itself if it is not a
+    /// reference.
     fn resolved(self) -> Self {
         match &self.inner {
             Some(InnerRule::Reference(reference)) => {
@@ -175,7 +178,8 @@ impl Rule {
         }
     }
 
-    /// Calls `look` with the rule that a reference refers to, or the rule itself.
+    /// Calls `look` with the referenced rule, or with the rule itself if it is
+    /// not a reference.
     fn with_target<R>(&self, look: impl FnOnce(&Self) -> R) -> R {
         match &self.inner {
             Some(InnerRule::Reference(reference)) => {

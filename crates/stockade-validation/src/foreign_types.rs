@@ -1,14 +1,14 @@
-//! [`HasSchema`] for the types of other crates, each behind the feature of that
-//! crate's name.
+//! [`HasSchema`] for types of other crates, each behind a feature with the name
+//! of its crate.
 //!
-//! A text is judged by the type itself ([`TextForm`](crate::text_form)).
-//! `format` is that of the text which the type is written as; formats that are
-//! not those of JSON Schema are in the format registry of OpenAPI.
+//! The type itself validates the text ([`TextForm`](crate::text_form)).
+//! `format` describes the text that the type is written as. Formats outside
+//! JSON Schema come from the OpenAPI format registry.
 
 use crate::has_schema::HasSchema;
 use crate::rule::Rule;
 
-/// Types that are read from text alone.
+/// Types that are read only from text.
 #[cfg(any(
     feature = "chrono",
     feature = "jiff",
@@ -26,7 +26,7 @@ macro_rules! texts {
     };
 }
 
-/// The same for types without a format, which have an example instead.
+/// Text types without a format, which have an example instead.
 #[cfg(any(feature = "chrono", feature = "jiff", feature = "time"))]
 macro_rules! shown_texts {
     ($($ty:ty => $example:literal, $message:literal;)*) => {
@@ -77,7 +77,7 @@ mod of_chrono {
         }
     }
 
-    /// Seconds, and nanoseconds of the next one.
+    /// Seconds, and nanoseconds of the next second.
     impl HasSchema for chrono::TimeDelta {
         fn rule() -> Rule {
             let (least, most) = (Self::MIN.num_seconds() - 1, Self::MAX.num_seconds());
@@ -127,8 +127,8 @@ mod of_time {
         Date => "date", "Invalid date";
     }
 
-    // Their text is not that of RFC 3339. The lists of numbers that serde reads
-    // too are for binary data.
+    // Their text is not in RFC 3339 format. serde also reads lists of numbers,
+    // but these are for binary data.
     shown_texts! {
         Time => "12:30:00.0", "Invalid time";
         PlainDateTime => "2024-02-29 12:30:00.0", "Invalid date-time";
@@ -137,8 +137,8 @@ mod of_time {
         SignedDuration => "1.500000000", "Invalid duration";
     }
 
-    /// Its canonical form is the time in UTC, because texts with different offsets have no
-    /// useful order.
+    /// The canonical form is the time in UTC, because texts with different
+    /// offsets do not sort usefully.
     impl HasSchema for OffsetDateTime {
         fn rule() -> Rule {
             let rule = Rule::text_of::<Self>(None, "Invalid date-time").canonical(in_utc);
@@ -161,21 +161,22 @@ mod of_time {
         }
     }
 
-    /// A name, or the number of the day, from Monday on.
+    /// A name, or the number of the day, starting with Monday.
     impl HasSchema for Weekday {
         fn rule() -> Rule {
             name_or_number::<Self>(7, "Invalid weekday").examples(["Monday"])
         }
     }
 
-    /// It is written as the name.
+    /// Returns the rule for a value that is read as a name or a number and
+    /// written as a name.
     fn name_or_number<T: DeserializeOwned + Serialize>(last: u8, message: &'static str) -> Rule {
         let rule = Rule::kinds(["string", "integer"]).form_of::<T>(None, message);
         rule.minimum(1).maximum(last).in_replies(Rule::text_of::<T>(None, message))
     }
 }
 
-/// A number is read too, as far as its type has one.
+/// Types that are also read from a number, within the range of the number type.
 #[cfg(feature = "rust_decimal")]
 impl HasSchema for rust_decimal::Decimal {
     fn rule() -> Rule {
@@ -184,12 +185,12 @@ impl HasSchema for rust_decimal::Decimal {
     }
 }
 
-/// The greatest number that is a `Decimal`, 2 to the power of 96 less 1, is no
-/// float; this is the next one below.
+/// The largest `Decimal`, 2^96 - 1, is not representable as a float; this is
+/// the next float below it.
 #[cfg(feature = "rust_decimal")]
 const DECIMAL_MAX: f64 = 79_228_162_514_264_328_797_450_928_128.0;
 
-/// A number is read too.
+/// Also read from a number.
 #[cfg(feature = "bigdecimal")]
 impl HasSchema for bigdecimal::BigDecimal {
     fn rule() -> Rule {
@@ -207,7 +208,7 @@ fn decimal<T: serde::de::DeserializeOwned + serde::Serialize>(rule: Rule) -> Rul
     rule.form_of::<T>("decimal", "Invalid decimal")
 }
 
-/// The keys are read by serde alone.
+/// Only serde reads the keys.
 #[cfg(feature = "indexmap")]
 impl<K: 'static, V: HasSchema, S: 'static> HasSchema for indexmap::IndexMap<K, V, S> {
     fn rule() -> Rule {
@@ -232,7 +233,7 @@ where
     }
 }
 
-/// Written as a list of numbers, and read from text too.
+/// Written as a list of numbers, and also read from text.
 #[cfg(feature = "bytes")]
 macro_rules! bytes {
     ($($ty:ty),*) => {

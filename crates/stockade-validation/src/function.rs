@@ -1,4 +1,4 @@
-//! The functions that a rule may hold: `custom`, `transform`, `default`.
+//! The functions that a rule can hold: `custom`, `transform`, `default`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,36 +7,36 @@ use serde_json::Value;
 use stockade_errors::panic::catch_panic;
 use stockade_errors::{ApiError, BoxError, ErrorText};
 
-/// The verdict of a custom check on a value.
+/// The result of a custom check.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// Nothing is wrong.
+    /// The value is valid.
     Valid,
-    /// Something is wrong; the message is that of the rule, by default
+    /// The value is invalid. The message comes from the rule, by default
     /// `<field> is invalid`.
     Invalid,
-    /// Something is wrong, and this is the message, or the id of a text in catalogs.
+    /// The value is invalid, with this message or the id of a catalog text.
     Because(String),
-    /// Something is wrong, and this is the message, with its id and parameters for other
-    /// languages.
+    /// The value is invalid, with this message and its id and parameters for
+    /// other languages.
     Text(ErrorText),
 }
 
-/// The answer of a function of [`Rule::custom`](crate::Rule::custom).
+/// The return value of a function for [`Rule::custom`](crate::Rule::custom).
 ///
-/// `bool`, [`Verdict`], or a `Result` whose error is the message or an [`ErrorText`]; and a
-/// `Result` with an [`ApiError`] for a check that may itself fail, which is a
-/// 500.
+/// It is a `bool`, a [`Verdict`], or a `Result` with an error that is the
+/// message or an [`ErrorText`]. A check that can itself fail returns a `Result`
+/// with an [`ApiError`], which becomes a 500.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an answer of a custom check",
     note = "return `bool`, `Verdict`, `Result<(), String>`, or `Result<_, ApiError>` if the check itself may fail"
 )]
 pub trait CustomOutcome {
-    /// Returns the verdict, or the error of the check.
+    /// Returns the verdict.
     ///
     /// # Errors
-    /// When the check itself failed, which is a 500.
+    /// Fails if the check itself failed, which becomes a 500.
     fn into_verdict(self) -> Result<Verdict, BoxError>;
 }
 
@@ -82,17 +82,18 @@ impl CustomOutcome for Result<Verdict, ApiError> {
     }
 }
 
-/// The outcome of a function of [`Rule::transform`](crate::Rule::transform): a
-/// value, or a `Result` with one, whose error is a 500.
+/// The return value of a function for
+/// [`Rule::transform`](crate::Rule::transform): a value, or a `Result`. An
+/// error becomes a 500.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the outcome of a transform",
     note = "return `serde_json::Value`, or a `Result` with one"
 )]
 pub trait TransformOutcome {
-    /// Returns the new value, or the error of the function.
+    /// Returns the new value.
     ///
     /// # Errors
-    /// When the transform failed, which is a 500.
+    /// Fails if the transform failed, which becomes a 500.
     fn into_value(self) -> Result<Value, BoxError>;
 }
 
@@ -147,7 +148,7 @@ impl Transform {
     }
 }
 
-/// A default: a value, or a function that makes one.
+/// A default value, or a function that creates one.
 #[derive(Clone)]
 pub(crate) enum Default {
     Value(Value),
@@ -163,7 +164,7 @@ impl Default {
     }
 }
 
-/// Calls a function of the application; its failure or panic is a 500.
+/// Calls a function of the application. An error or panic becomes a 500.
 fn guard<T>(
     keyword: &str,
     field: &str,

@@ -1,4 +1,4 @@
-//! [`HasSchema`]: types that know what their JSON has to be.
+//! [`HasSchema`]: types that provide a schema for their JSON.
 //!
 //! - here: the trait, and [`Unchecked`].
 //! - `has_schema_impls`: the types of the standard library.
@@ -15,9 +15,10 @@ use stockade_errors::ConfigError;
 use crate::rule::Rule;
 use crate::schema::Schema;
 
-/// A type that knows the rule for its JSON.
+/// A type with a rule for its JSON.
 ///
-/// With the feature `derive` it is written by `#[derive(Schema)]`. By hand:
+/// `#[derive(Schema)]` implements it with the feature `derive`. You can also
+/// implement it by hand:
 ///
 /// ```
 /// use serde_json::json;
@@ -39,9 +40,9 @@ use crate::schema::Schema;
 ///
 /// # Types that have it
 ///
-/// A schema takes what serde reads a type from, and refuses the rest. `format`
-/// in documents is that of the text which the type is written as: a type may
-/// read more, such as a UUID in braces.
+/// A schema accepts the JSON that serde reads the type from, and rejects
+/// everything else. `format` in documents describes the text that the type is
+/// written as. A type may read more texts, such as a UUID in braces.
 ///
 /// | Feature | Types | In JSON | `format` |
 /// |---|---|---|---|
@@ -73,12 +74,13 @@ use crate::schema::Schema;
 /// | `url` | `Url` | a string | `uri` |
 /// | `uuid` | `Uuid`, `NonNilUuid` | a string | `uuid` |
 ///
-/// A feature brings the crate and its serde, without the crate's default
-/// features. Where a feature of such a crate changes what its serde reads, the
-/// schema is that of the crate as it is without.
+/// A feature enables the crate and its serde support, without the crate's
+/// default features. If a feature of such a crate changes the JSON that its
+/// serde support reads, the schema still describes the crate without this
+/// feature.
 ///
-/// The crate `time` writes `2024-02-29 12:30:00.0 +00:00:00`. For the form of
-/// RFC 3339 a field needs `#[serde(with = "time::serde::rfc3339")]` and
+/// The crate `time` writes `2024-02-29 12:30:00.0 +00:00:00`. For the RFC 3339
+/// format, a field needs `#[serde(with = "time::serde::rfc3339")]` and
 /// `#[schema(kind = "string", format = "date-time")]`.
 ///
 /// Spec: Validation schemas.
@@ -91,22 +93,23 @@ use crate::schema::Schema;
     note = "where it is no field, wrap it: `Unchecked<{Self}>`"
 )]
 pub trait HasSchema: 'static {
-    /// The rule for a value of this type.
+    /// Returns the rule for a value of this type.
     ///
-    /// A type that contains itself says [`Rule::of`] where it does.
+    /// A recursive type uses [`Rule::of`] for references to itself.
     #[track_caller]
     fn rule() -> Rule;
 
-    /// The rule where this type is a part of another: a reference for types
-    /// with a name.
+    /// Returns the rule for this type as a part of another type: a reference
+    /// for named types.
     #[doc(hidden)]
     #[track_caller]
     fn field_rule() -> Rule {
         Self::rule()
     }
 
-    /// Returns the rule of what serde writes: [`field_rule`](Self::field_rule)
-    /// turned to replies. [`Rule::in_replies`] says where the two differ.
+    /// Returns the rule for the value that serde writes:
+    /// [`field_rule`](Self::field_rule) turned to responses.
+    /// [`Rule::in_replies`] defines the differences.
     #[doc(hidden)]
     #[track_caller]
     fn reply_rule() -> Rule {
@@ -120,13 +123,13 @@ pub trait HasSchema: 'static {
         false
     }
 
-    /// Reads a value from its texts without its schema, one text for a number and
-    /// one for each element of a tuple: only for integers, whose bounds are all
-    /// that their schema says. `None` for any other type, and for a text that is
-    /// no such number; the schema has the words for that.
+    /// Reads a value from its texts without its schema: one text for a number,
+    /// and one per element for a tuple. Only integers support this, because
+    /// their schema contains only bounds. Returns `None` for any other type and
+    /// for an invalid number; the schema then reports the error.
     ///
-    /// A request with two numbers in its path takes 11,303 instructions by it, and
-    /// 12,240 by the schema (thin LTO).
+    /// A request with two numbers in its path takes 11,303 instructions this
+    /// way, and 12,240 with the schema (thin LTO).
     #[doc(hidden)]
     #[must_use]
     fn from_plain_texts(texts: &mut dyn Iterator<Item = &str>) -> Option<Self>
@@ -137,25 +140,26 @@ pub trait HasSchema: 'static {
         None
     }
 
-    /// The name in documents.
+    /// Returns the name in documents.
     #[doc(hidden)]
     #[must_use]
     fn schema_name() -> Cow<'static, str> {
         readable(std::any::type_name::<Self>()).into()
     }
 
-    /// Returns true if the author of the type gave the name in documents.
+    /// Returns true if the author of the type set the name in documents.
     #[doc(hidden)]
     #[must_use]
     fn is_name_pinned() -> bool {
         false
     }
 
-    /// The compiled schema. It is made anew by each call: keep it.
+    /// Returns the compiled schema. Each call compiles it again, so store the
+    /// result.
     ///
     /// # Errors
-    /// When the schema cannot work: every mistake, with its field, file and
-    /// line.
+    /// Fails if the schema is invalid. The error lists every configuration
+    /// error with its field, file and line.
     #[track_caller]
     fn schema() -> Result<Schema, ConfigError>
     where
@@ -164,14 +168,14 @@ pub trait HasSchema: 'static {
         built_for(Self::field_rule(), TypeId::of::<Self>())
     }
 
-    /// Returns the compiled schema of what serde writes, for documents of
-    /// replies.
+    /// Returns the compiled schema of the JSON that serde writes, for documents
+    /// of responses.
     ///
     /// It follows serde's attributes for writing. A field that is always
-    /// written is required, also one with a default.
+    /// written is required, even if it has a default.
     ///
     /// # Errors
-    /// As [`schema`](Self::schema).
+    /// See [`schema`](Self::schema).
     #[track_caller]
     fn reply_schema() -> Result<Schema, ConfigError>
     where
@@ -181,15 +185,17 @@ pub trait HasSchema: 'static {
     }
 }
 
-/// Builds the schema of a type; it is compiled once, and not for each of them.
+/// Builds the schema of a type. This function is compiled only once, rather
+/// than for each type.
 #[track_caller]
 fn built_for(rule: Rule, type_id: TypeId) -> Result<Schema, ConfigError> {
     Ok(rule.build()?.for_type(type_id))
 }
 
-/// A value that serde alone reads; its schema allows everything, absence too.
+/// A value that only serde reads. Its schema allows everything, including
+/// absence.
 ///
-/// For fields of types that have no schema.
+/// Use it for fields of types without a schema.
 ///
 /// ```
 /// use stockade_validation::Unchecked;
@@ -223,13 +229,14 @@ impl<T: Serialize> Serialize for Unchecked<T> {
     }
 }
 
-/// The name of a type without paths and signs: `Page_User`.
+/// Returns the name of a type without paths and punctuation: `Page_User`.
 fn readable(type_name: &str) -> String {
     let words = paths_of(type_name).map(|path| path.rsplit("::").next().unwrap_or(path));
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_")
 }
 
-/// Returns the paths in the name of a type: its own and those of its arguments.
+/// Returns the paths in a type name: the path of the type and the paths of its
+/// arguments.
 pub(crate) fn paths_of(type_name: &str) -> impl Iterator<Item = &str> {
     type_name.split(|char: char| !char.is_alphanumeric() && char != '_' && char != ':')
 }

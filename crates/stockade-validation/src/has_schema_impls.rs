@@ -1,4 +1,4 @@
-//! [`HasSchema`] for the types of the standard library and of serde_json.
+//! [`HasSchema`] for types of the standard library and serde_json.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -17,7 +17,7 @@ use crate::format::Format;
 use crate::has_schema::HasSchema;
 use crate::rule::Rule;
 
-/// Types whose rule is one expression.
+/// Types with a rule that is a single expression.
 macro_rules! rules {
     ($($ty:ty => $rule:expr;)*) => {
         $(impl HasSchema for $ty {
@@ -28,8 +28,8 @@ macro_rules! rules {
     };
 }
 
-/// Integers that are all numbers between two bounds, so that those of Rust judge a
-/// text as the rule does.
+/// Integers that cover all numbers between two bounds. Rust's parser therefore
+/// accepts the same texts as the rule.
 macro_rules! integers {
     ($($ty:ty => $rule:expr;)*) => {
         $(impl HasSchema for $ty {
@@ -45,7 +45,7 @@ macro_rules! integers {
 }
 
 /// Returns false for an integer with a plus sign or a leading zero. The option
-/// `strict_numbers`, which is not known here, rejects it.
+/// `strict_numbers`, which is unknown here, rejects it.
 #[inline]
 fn is_strict(text: &str) -> bool {
     !matches!(text.as_bytes(), [b'+', ..] | [b'0', _, ..] | [b'-', b'0', _, ..])
@@ -66,7 +66,8 @@ integers! {
 
 rules! {
     bool => Rule::boolean();
-    // A number of JSON beyond 64 bits loses digits, so other sources stop there too.
+    // A JSON number beyond 64 bits loses digits, so other sources have the same
+    // limit.
     i128 => bounded_integer(i64::MIN, u64::MAX);
     u128 => bounded_integer(0, u64::MAX);
     f32 => {
@@ -94,7 +95,7 @@ rules! {
     SystemTime => {
         fields([("secs_since_epoch", u64::rule()), ("nanos_since_epoch", u32::rule())])
     };
-    // One of two formats, which a list of types cannot say.
+    // A list of types cannot express a choice between two formats.
     IpAddr => Rule::string().custom(|value, _, _| {
         let is_address = value.as_str().is_none_or(|text| text.parse::<Self>().is_ok());
         if is_address { Ok(()) } else { Err("Invalid IP address") }
@@ -103,42 +104,44 @@ rules! {
     .documented(json!({ "anyOf": [{ "format": "ipv4" }, { "format": "ipv6" }] }));
 }
 
-/// The shortest text of `f32::MAX`, as a number of 64 bits. It is a little above
-/// `f32::MAX`, which it is read as; a bound of `f32::MAX` itself would refuse the
-/// texts that an `f32` is written as.
+/// The shortest text of `f32::MAX`, as a 64-bit number. It is slightly above
+/// `f32::MAX`, but serde reads it as `f32::MAX`. A bound of exactly `f32::MAX`
+/// would reject the texts that an `f32` is written as.
 const LARGEST_SINGLE: f64 = 3.402_823_5e38;
 
-/// The formats of `isize` and `usize`, which depend on the machine.
+/// The formats of `isize` and `usize`, which depend on the target.
 const SIGNED: &str = if isize::BITS == 64 { "int64" } else { "int32" };
 const UNSIGNED: &str = if usize::BITS == 64 { "uint64" } else { "uint32" };
 
-/// Integers whose bounds a rule judges.
+/// Returns a rule for integers with explicit bounds.
 fn small_integer<N: Into<Value>>(least: N, most: N, format: &str) -> Rule {
     let rule = Rule::integer().minimum(least).maximum(most);
     rule.documented(json!({ "format": format }))
 }
 
-/// Integers whose bounds are those of the numbers that serde reads. It judges them too, but
-/// not everything that a schema has judged is read by serde at once. A bound of a program's
-/// own that is wider leaves these in documents.
+/// Returns a rule for integers with the bounds of the numbers that serde reads.
+/// The rule also checks the bounds, because serde does not read every validated
+/// value at once. A wider bound set by the application does not replace these
+/// bounds in documents.
 fn large_integer<N: Into<Value>>(least: N, most: N, format: &str) -> Rule {
     bounded_integer(least, most).documented(json!({ "format": format }))
 }
 
-/// Integers with bounds that documents keep beside a program's own.
+/// Returns a rule for integers with bounds that documents contain in addition
+/// to the application's own bounds.
 fn bounded_integer(least: impl Into<Value>, most: impl Into<Value>) -> Rule {
     let (least, most): (Value, Value) = (least.into(), most.into());
     let bounds = json!({ "minimum": least, "maximum": most });
     Rule::integer().minimum(least).maximum(most).documented(bounds)
 }
 
-/// Exactly these fields.
+/// Returns a rule for an object with exactly these fields.
 fn fields<const N: usize>(fields: [(&str, Rule); N]) -> Rule {
     let names = fields.each_ref().map(|(name, _)| *name);
     Rule::object(fields).required_fields(names).additional_properties(false)
 }
 
-/// Whole numbers but 0.
+/// Nonzero whole numbers.
 macro_rules! non_zero {
     ($($number:ty => $without_zero:expr;)*) => {
         $(impl HasSchema for NonZero<$number> {
@@ -168,7 +171,7 @@ fn from_one(rule: Rule) -> Rule {
     rule.minimum(1)
 }
 
-/// No keyword of ours says it.
+/// Adds a check that rejects 0; no keyword expresses this.
 fn but_zero(rule: Rule) -> Rule {
     rule.documented(json!({ "not": { "const": 0 } })).custom(|value, _, _| {
         let is_zero = value.as_f64().is_some_and(|number| number == 0.0);
@@ -176,7 +179,7 @@ fn but_zero(rule: Rule) -> Rule {
     })
 }
 
-/// Ranges, by the names of their ends.
+/// Ranges, with the names of their ends.
 macro_rules! ranges {
     ($($range:ident: $($end:literal)+;)*) => {
         $(impl<T: HasSchema> HasSchema for $range<T> {
@@ -194,7 +197,7 @@ ranges! {
     RangeTo: "end";
 }
 
-/// Types that are written as what they hold.
+/// Types that are written as their content.
 macro_rules! pointers {
     ($($pointer:ident),*) => {
         $(impl<T: HasSchema> HasSchema for $pointer<T> {
@@ -215,7 +218,7 @@ macro_rules! pointers {
 
 pointers!(Box, Rc, Arc, Reverse, Saturating, Wrapping);
 
-/// Texts and lists of the program itself, in types that are only written.
+/// Static texts and lists, in types that are only written.
 impl<T: HasSchema + ?Sized> HasSchema for &'static T {
     fn rule() -> Rule {
         T::field_rule()
@@ -285,21 +288,21 @@ impl<T: HasSchema, const N: usize> HasSchema for [T; N] {
     }
 }
 
-/// The keys are read by serde alone.
+/// Only serde reads the keys.
 impl<K: 'static, V: HasSchema> HasSchema for BTreeMap<K, V> {
     fn rule() -> Rule {
         Rule::map(V::field_rule())
     }
 }
 
-/// The keys are read by serde alone.
+/// Only serde reads the keys.
 impl<K: 'static, V: HasSchema, S: 'static> HasSchema for HashMap<K, V, S> {
     fn rule() -> Rule {
         Rule::map(V::field_rule())
     }
 }
 
-/// Arrays of exactly these elements.
+/// Arrays with exactly these elements.
 macro_rules! tuples {
     ($(($($element:ident)+))*) => {
         $(impl<$($element: HasSchema),+> HasSchema for ($($element,)+) {
@@ -336,7 +339,7 @@ mod tests {
     use crate::ValidationOptions;
     use crate::read::{Field, PairsKind};
 
-    /// The value of a text by the schema of its type.
+    /// Returns the value of a text, validated by the schema of its type.
     fn validated<T: HasSchema + DeserializeOwned>(text: &str) -> Option<T> {
         let (schema, options) = (T::schema().unwrap(), ValidationOptions::new());
         let mut slot = None;
@@ -355,7 +358,7 @@ mod tests {
             let plain = T::from_plain_texts(&mut iter::once(text.as_str()));
             assert_eq!(plain, validated(&text), "{text:?}");
         }
-        // Left to the schema, because an option decides.
+        // An option decides these, so they need the schema.
         for text in ["+7", "007", "00", "-07"] {
             assert_eq!(T::from_plain_texts(&mut iter::once(text)), None, "{text:?}");
         }

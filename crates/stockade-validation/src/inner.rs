@@ -1,4 +1,5 @@
-//! Rules made of other rules: rules of types, unions, tuples, flattening.
+//! Rules composed of other rules: type references, unions, tuples and
+//! flattening.
 //!
 //! Spec: Validation schemas.
 
@@ -15,7 +16,7 @@ use crate::has_schema::HasSchema;
 use crate::marks::View;
 use crate::rule::Rule;
 
-/// The part of a rule beside its keywords.
+/// The part of a rule in addition to its keywords.
 #[derive(Clone, Debug)]
 pub(crate) enum InnerRule {
     Reference(Reference),
@@ -30,9 +31,9 @@ pub(crate) enum InnerRule {
 pub(crate) struct TaggedRule {
     pub(crate) tag: String,
     pub(crate) variants: Vec<(String, Rule)>,
-    /// The rule of an object with any other tag, if there may be one.
+    /// The rule of an object with any other tag, if other tags are allowed.
     pub(crate) other: Option<Box<Rule>>,
-    /// The rule of an object without the tag, if it may be absent.
+    /// The rule of an object without the tag, if the tag may be absent.
     pub(crate) absent: Option<Box<Rule>>,
 }
 
@@ -40,7 +41,7 @@ pub(crate) struct TaggedRule {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct VariantsRule {
     pub(crate) variants: Vec<(String, Option<Rule>)>,
-    /// Any other name is a variant without content.
+    /// True if any other name is a variant without content.
     pub(crate) has_other: bool,
 }
 
@@ -53,8 +54,8 @@ pub(crate) struct FirstOfRule {
     pub(crate) keys: Vec<String>,
 }
 
-/// A function that returns the index of the variant that serde builds from a value; `None` if
-/// serde does not read the value.
+/// A function that returns the index of the variant that serde builds from a
+/// value, or `None` if serde does not read the value.
 #[derive(Clone)]
 pub(crate) struct Choice(Arc<Choose>);
 
@@ -87,16 +88,16 @@ impl fmt::Debug for Choice {
     }
 }
 
-/// A rule that is made when it is needed, once for a schema.
+/// A lazily created rule, created once per schema.
 #[derive(Clone)]
 pub(crate) struct Reference {
     pub(crate) key: Key,
-    /// The name that the definition gets if it is free.
+    /// The preferred name of the definition, used if it is free.
     pub(crate) name: String,
-    /// The type as the compiler names it, with its modules; empty for a
+    /// The type name as the compiler spells it, with modules. Empty for a
     /// definition of a document.
     pub(crate) type_name: &'static str,
-    /// The author of the type gave the name.
+    /// True if the author of the type set the name.
     pub(crate) is_pinned: bool,
     make: Arc<dyn Fn() -> Rule + Send + Sync>,
 }
@@ -115,8 +116,8 @@ pub(crate) enum Key {
     Type(TypeId),
     /// A view of another rule by its marks.
     View(Box<Self>, View),
-    /// A definition of a document, which is told by its address: the reference
-    /// keeps it alive.
+    /// A definition of a document, identified by its address. The reference
+    /// keeps the document alive.
     Document(usize, String),
 }
 
@@ -129,8 +130,8 @@ impl Reference {
         Self { key, name, type_name: "", is_pinned: false, make: Arc::new(make) }
     }
 
-    /// Makes the reference to a type. It is compiled once, and not once for
-    /// each type.
+    /// Creates the reference to a type. This function is compiled only once,
+    /// rather than for each type.
     fn to_type(id: TypeId, type_name: &'static str, functions: TypeFunctions) -> Self {
         let TypeFunctions { name, is_pinned, rule } = functions;
         let reference = Self::new(Key::Type(id), name().into_owned(), rule);
@@ -148,12 +149,12 @@ impl fmt::Debug for Reference {
     }
 }
 
-/// Rules made of other rules.
+/// Rules composed of other rules.
 impl Rule {
-    /// Returns the rule of a type, by its name: it is made once for a schema,
-    /// however often it is used, and may use itself.
+    /// Returns a reference to the rule of a type. The rule is created once per
+    /// schema, regardless of the number of references, and may refer to itself.
     ///
-    /// In documents it is an entry of `$defs`.
+    /// Documents contain the rule as an entry of `$defs`.
     ///
     /// ```
     /// use serde_json::json;
@@ -189,11 +190,11 @@ impl Rule {
         Self::any().with_inner(InnerRule::Reference(reference))
     }
 
-    /// Makes a rule for an object whose property `tag` names its kind. Each
-    /// kind has a rule for the whole object.
+    /// Creates a rule for an object with a `tag` property that names its
+    /// variant. Each variant has a rule for the whole object.
     ///
-    /// The rules of the kinds need not list the tag. A tag that is missing or
-    /// unknown is the only error then.
+    /// The rules of the variants need not list the tag. If the tag is missing
+    /// or unknown, that is the only error.
     ///
     /// ```
     /// use serde_json::json;
@@ -215,7 +216,7 @@ impl Rule {
     ///
     /// # Beyond the spec
     ///
-    /// The errors of the tag are those of `required` and `enum`.
+    /// Errors of the tag have the rule `required` or `enum`.
     #[track_caller]
     pub fn tagged<N: Into<String>>(
         tag: impl Into<String>,
@@ -226,11 +227,11 @@ impl Rule {
         Self::kind("object").with_inner(InnerRule::Tagged(tagged))
     }
 
-    /// Makes a rule for an object with two properties: `tag` names the kind,
-    /// `content` follows the rule of this kind. `None` is a kind without
+    /// Creates a rule for an object with two properties: `tag` names the
+    /// variant, and `content` holds its value. `None` is a variant without
     /// content.
     ///
-    /// The content must be there unless its rule is nullable.
+    /// The content is required unless its rule is nullable.
     #[track_caller]
     pub fn tagged_content<N: Into<String>>(
         tag: impl Into<String>,
@@ -254,9 +255,9 @@ impl Rule {
         Self::tagged(tag, variants.into_iter().map(|(name, rule)| (name, holder(rule))))
     }
 
-    /// Makes a rule for one of several kinds, each with a name. A kind with a
-    /// rule is an object whose only key is the name and whose value follows the
-    /// rule. A kind without a rule is the name alone.
+    /// Creates a rule for one of several named variants. A variant with a rule
+    /// is an object with the name as its only key and a value that follows the
+    /// rule. A variant without a rule is only the name.
     ///
     /// ```
     /// use serde_json::json;
@@ -272,8 +273,8 @@ impl Rule {
     ///
     /// # Beyond the spec
     ///
-    /// An unknown name is an error of `enum`; more or fewer than one key is one
-    /// of `maxProperties` or `minProperties`.
+    /// The error of an unknown name has the rule `enum`. More or fewer than one
+    /// key is an error of `maxProperties` or `minProperties`.
     #[track_caller]
     pub fn variants<N: Into<String>>(
         variants: impl IntoIterator<Item = (N, Option<Self>)>,
@@ -320,7 +321,7 @@ impl Rule {
         Self::any().with_inner(InnerRule::FirstOf(union))
     }
 
-    /// Makes a rule for an array with exactly these elements.
+    /// Creates a rule for an array with exactly these elements.
     ///
     /// ```
     /// use serde_json::json;
@@ -339,12 +340,11 @@ impl Rule {
         rule.with_inner(InnerRule::Tuple(elements))
     }
 
-    /// Adds the properties of another object rule, as if they stood here.
+    /// Adds the properties of another object rule to this rule.
     ///
-    /// The other rule may be one of a map; its rule then holds for the keys
-    /// that are not listed. It may also be one made with
-    /// [`tagged`](Self::tagged). If it refuses unknown keys, that has no effect
-    /// here.
+    /// The other rule may be a map rule; it then applies to the unlisted keys.
+    /// It may also be a [`tagged`](Self::tagged) rule. Its setting to reject
+    /// unknown keys has no effect here.
     pub fn flatten(mut self, other: Self) -> Self {
         self.flattened.push(other);
         self
@@ -354,7 +354,7 @@ impl Rule {
         Self { inner: Some(inner), ..self }
     }
 
-    /// Returns the kind of value that the rule names, if it names one.
+    /// Returns the type that the rule names, if any.
     pub(crate) fn type_name(&self) -> Option<&Value> {
         self.keywords.get("type")
     }

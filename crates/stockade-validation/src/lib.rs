@@ -1,8 +1,8 @@
-//! Validation of JSON against compiled schemas, usable alone: no HTTP, no
-//! runtime.
+//! Validation of JSON against compiled schemas. The crate works without HTTP
+//! and without an async runtime.
 //!
-//! A [`Schema`] is made once, from either notation, and judges any number of
-//! values. A schema that cannot work is an error when it is made.
+//! A [`Schema`] is compiled once, from either notation, and validates any
+//! number of values. An invalid schema fails when it is compiled.
 //!
 //! ```
 //! use serde_json::json;
@@ -40,9 +40,9 @@
 //!
 //! # Integers
 //!
-//! `1.0` is an integer. Where a rule takes integers and no other numbers, the
-//! data that comes out always has `1` for it, so that typed code can read it. A
-//! whole number beyond 64 bits stays as it is.
+//! `1.0` is an integer. If a rule accepts integers but no other numbers, the
+//! resulting data always contains `1` instead, so that typed code can read it.
+//! A whole number beyond 64 bits does not change.
 //!
 //! ```
 //! use serde_json::json;
@@ -57,17 +57,20 @@
 //!
 //! # Patterns
 //!
-//! A `pattern` has the syntax and the meaning of JavaScript (ECMA-262) with the flag
-//! `u`, as JSON Schema requires, so the server accepts exactly what its documents
+//! A `pattern` follows JavaScript (ECMA-262) with the flag `u`, as JSON Schema
+//! requires. The server therefore accepts exactly the texts that its documents
 //! promise:
 //!
-//! - It is searched for anywhere in the text. Write `^` and `$` for the whole text.
-//! - `\d`, `\w` and `\b` know only ASCII. `\s` is the white space of JavaScript, which
-//!   includes U+FEFF and excludes U+0085. `trim` removes the same characters.
+//! - A match can be anywhere in the text. Use `^` and `$` to match the whole
+//!   text.
+//! - `\d`, `\w` and `\b` cover only ASCII. `\s` is the white space of
+//!   JavaScript, which includes U+FEFF and excludes U+0085. `trim` removes the
+//!   same characters.
 //! - `\p{L}` is any letter, `\p{Script=Greek}` any character of a script.
-//! - `\A`, `\z`, `(?P<name>…)`, `(?i)`, `(?s)`, `\x{…}` and `\pL` are translated for
-//!   documents. Other syntax that JavaScript does not have is a configuration error,
-//!   for example `a++`, `(?>…)`, `(?x)`, `(?m)`, `[[:alpha:]]` and `[a-z&&[^b]]`.
+//! - `\A`, `\z`, `(?P<name>…)`, `(?i)`, `(?s)`, `\x{…}` and `\pL` are
+//!   translated for documents. Any other syntax that JavaScript does not have
+//!   is a configuration error, for example `a++`, `(?>…)`, `(?x)`, `(?m)`,
+//!   `[[:alpha:]]` and `[a-z&&[^b]]`.
 //!
 //! The time of a search is bounded:
 //!
@@ -77,17 +80,18 @@
 //! | other look-around, and large repetitions of Unicode classes: `^((?!admin).)*$` | linear, at most 256 steps for each byte of the text; a pattern with up to 100 states (characters, classes and alternatives, counted for each repetition) never takes more |
 //! | back references: `(.)\1` | at most 32 steps for each byte of the text |
 //!
-//! All texts of one validation share 2,000,000 more steps, so short texts rarely reach
-//! the limit. A text that reaches it is not valid; its error has the rule
-//! `patternLimit` instead of `pattern`, and the log names the pattern. Remedies are a
-//! `maxLength` and a pattern without back references.
+//! All texts of one validation share 2,000,000 more steps, so short texts
+//! rarely reach the limit. A text that reaches the limit is invalid. Its error
+//! has the rule `patternLimit` instead of `pattern`, and the log names the
+//! pattern. To avoid the limit, set `maxLength` or remove back references.
 //!
 //! # Alternatives and conditions
 //!
-//! Schemas in JSON have the keywords of JSON Schema 2020-12: `allOf`, `anyOf`, `oneOf`, `not`,
-//! `if`/`then`/`else`, `dependentSchemas`, `$ref` within the document and others. `$ref` takes
-//! a JSON pointer (`#/$defs/address`), an `$anchor` or an `$id` of the document.
-//! [`Rule`] has a method for each of the others.
+//! JSON schemas support the keywords of JSON Schema 2020-12: `allOf`, `anyOf`,
+//! `oneOf`, `not`, `if`/`then`/`else`, `dependentSchemas`, `$ref` within the
+//! document and others. `$ref` accepts a JSON pointer (`#/$defs/address`), an
+//! `$anchor` or an `$id` of the document. [`Rule`] has a method for each of the
+//! other keywords.
 //!
 //! ```
 //! use serde_json::json;
@@ -115,24 +119,27 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - A value that matches no alternative has one error: the first error of the closest
-//!   alternative. An alternative is closer if it has the JSON type of the value, then if it
-//!   has a constant that is equal, then if it has fewer errors, then by its position. `message`
-//!   replaces this error.
-//! - Alternatives and conditions check the value after the schema around them has trimmed
-//!   and converted it. They never change the value: `default`, `trim` and `coerce_types`
-//!   have no effect on the result inside of them. Give the outer schema a `type` to convert
-//!   text: `{ "type": ["integer", "null"], "anyOf": […] }`.
-//! - `strip_unknown` and `allow_unknown(false)` know the keys that a matching alternative
-//!   lists. Inside of alternatives only the schema decides which keys are unknown.
-//! - A `$ref` with nothing but `title`, `default` and keywords for a single value beside it
-//!   works as the type itself, with its conversions. Beside `properties`, `items` or other
-//!   alternatives it works as a part of `allOf`.
-//! - `readOnly` and `writeOnly` inside of them are only for documents.
+//! - A value that matches no alternative has one error: the first error of the
+//!   closest alternative. The closest alternative is chosen by these criteria,
+//!   in order: it has the JSON type of the value, it has a constant that is
+//!   equal, it has fewer errors, it comes first. `message` replaces this error.
+//! - Alternatives and conditions check the value after the surrounding schema
+//!   has trimmed and converted it. They never change the value: `default`,
+//!   `trim` and `coerce_types` inside them have no effect on the result. Add a
+//!   `type` to the outer schema to convert text: `{ "type": ["integer",
+//!   "null"], "anyOf": […] }`.
+//! - `strip_unknown` and `allow_unknown(false)` accept the keys that a matching
+//!   alternative lists. Inside alternatives, only the schema decides which keys
+//!   are unknown.
+//! - A `$ref` behaves like the referenced type, including conversions, if it is
+//!   combined only with `title`, `default` and keywords for a single value. In
+//!   combination with `properties`, `items` or other alternatives, it behaves
+//!   like a part of `allOf`.
+//! - `readOnly` and `writeOnly` inside alternatives affect only documents.
 //! - Unknown keywords are configuration errors. `$dynamicRef` and references to other
 //!   documents are not supported. Every `format` is checked.
-//! - A validation takes at most 200,000 steps, and 256 more for each value. A value that
-//!   needs more fails with the rule `schemaLimit`.
+//! - A validation takes at most 200,000 steps, plus 256 for each value. A value
+//!   that needs more steps fails with the rule `schemaLimit`.
 //!
 //! # Features
 //!
@@ -145,25 +152,28 @@
 //!
 //! [`Schema`]: struct@Schema
 
-// Where things are:
+// Modules:
 // - `schema`: `Schema`; `rule`: `Rule`, which builds one.
 // - `has_schema`: `HasSchema`, types with a schema; `text_form`: types that
-//   judge their own text; `inner`: rules made of other rules.
-// - `canonical`: the canonical forms of texts, for stores; `canonical/times`: those of times.
-// - `direction`: what is read and what is written, where the two differ.
+//   validate their own text; `inner`: rules composed of other rules.
+// - `canonical`: canonical text forms, for stores; `canonical/times`: canonical
+//   times.
+// - `direction`: differences between input and output.
 // - `parts`: alternatives, conditions and rules for some parts of a value.
-// - `fields`: the properties of an object rule, for further rules.
+// - `fields`: the properties of an object rule, as a base for further rules.
 // - `patch_field`: `Patch` and `Optional`, fields that may be absent.
 // - `marks`: read-only and write-only places, applied at every depth.
-// - `build`: reading the notations, finding the mistakes, compiling.
-// - `pattern`: the keyword `pattern`: its syntax, and three ways to search.
-// - `node`: the compiled form of a schema, and the rules that judge.
-// - `check`: the walk over a value, quiet or with all its errors and changes.
-// - `data`: the two forms in which a value is judged, parsed or as text.
-// - `read`: from JSON text to a typed value, judged on the way.
+// - `build`: parses the notations, finds configuration errors, and compiles
+//   schemas.
+// - `pattern`: the keyword `pattern`: its syntax, and three search algorithms.
+// - `node`: the compiled form of a schema, and its checks.
+// - `check`: the walk over a value, either quiet or with all errors and
+//   changes.
+// - `data`: the two forms of validated data, parsed or as text.
+// - `read`: reads a typed value from JSON text and validates it on the way.
 // - `export`: `Schema::to_json_schema`.
 // - `document`: the definitions of a schema, for documents of many schemas;
-//   `names`: their names there.
+//   `names`: their names in the document.
 // - `mod@format`: the string formats.
 
 #[cfg(all(test, feature = "derive"))]
@@ -237,7 +247,7 @@ pub use validated::{Validated, validate_against_schema, validate_field};
 #[doc(inline)]
 pub use stockade_macros::Schema;
 
-/// Items for the other crates of stockade. They carry no promise of stability.
+/// Items for the other stockade crates, without any stability guarantee.
 #[doc(hidden)]
 pub mod __internal {
     use crate::format::{Format, TextType};
@@ -250,7 +260,7 @@ pub mod __internal {
 
     /// All formats, in the order of the specification.
     pub const FORMATS: &[Format] = Format::ALL;
-    /// All forms of text that are types, in the order of the specification.
+    /// All text types, in the order of the specification.
     pub const TEXT_TYPES: &[TextType] = TextType::ALL;
 }
 
@@ -268,7 +278,7 @@ pub mod read_internals {
 #[doc(hidden)]
 pub mod __private;
 
-/// The examples of the package's own README.
+/// The examples of the package's README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,21 +1,22 @@
-//! [`LogRate`]: at most one line a second about an event that any request may
-//! cause.
+//! [`LogRate`]: limits the log lines about an event that any request can cause
+//! to one per second.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Lets one line a second into the log, and counts the others.
+/// A limiter that allows one log line per second and counts the suppressed
+/// lines.
 #[derive(Debug, Default)]
 pub struct LogRate {
-    /// The second after that of the last line; 0 before the first one.
+    /// The second after the last line; 0 before the first line.
     after: AtomicU64,
     unlogged: AtomicU64,
 }
 
 impl LogRate {
-    /// Returns how many lines were left out since the last one, if there may be
-    /// one now.
+    /// Returns the number of lines suppressed since the last line, or `None` if
+    /// no line is allowed now.
     #[must_use]
     pub fn next(&self) -> Option<u64> {
         self.next_at(START.elapsed())
@@ -31,7 +32,7 @@ impl LogRate {
     }
 }
 
-/// The beginning of the clock of all of them.
+/// The start of the clock that all limiters share.
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 #[cfg(test)]
@@ -48,7 +49,7 @@ mod tests {
             (1_000, Some(2)),
             (1_001, None),
             (1_999, None),
-            // A clock that another thread has read before.
+            // Another thread read the clock earlier.
             (999, None),
             (5_000, Some(3)),
             (6_500, Some(0)),

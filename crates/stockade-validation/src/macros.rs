@@ -1,13 +1,15 @@
-//! [`schema!`](crate::schema!): a schema written as JSON.
+//! [`schema!`](crate::schema!): creates a schema from inline JSON.
 
-/// Makes a [`Schema`](struct@crate::Schema) from JSON written in place, in either
-/// notation, as [`Schema::from_value`](crate::Schema::from_value) reads it.
+/// Creates a [`Schema`](struct@crate::Schema) from inline JSON in either
+/// notation, as [`Schema::from_value`](crate::Schema::from_value) does.
 ///
-/// Values may be expressions, as in [`serde_json::json!`]. The result is that of
-/// `from_value`; mistakes name the file and line of this call.
+/// Values may be expressions, as in [`serde_json::json!`]. Returns the same
+/// result as `from_value`; configuration errors name the file and line of this
+/// call.
 ///
-/// With the feature `derive`, which `stockade` enables, an unknown keyword does not compile.
-/// If the notation of a part depends on an expression, the part is checked at run time.
+/// With the feature `derive`, which `stockade` enables, an unknown keyword does
+/// not compile. If the notation of a part depends on an expression, the part is
+/// checked at run time.
 ///
 /// ```
 /// use stockade_validation::schema;
@@ -31,7 +33,7 @@ macro_rules! schema {
     }};
 }
 
-/// Stands in for the check of keywords, which is a macro of the feature `derive`.
+/// Replaces the keyword check, which is a macro of the feature `derive`.
 #[cfg(not(feature = "derive"))]
 #[doc(hidden)]
 #[macro_export]

@@ -1,10 +1,10 @@
-//! [`Data`]: the view of a value that both forms of data share.
+//! [`Data`]: read access to a JSON value, shared by both forms of data.
 
 use std::borrow::Cow;
 
 use serde_json::{Number, Value};
 
-/// A JSON value that is only read, parsed or not.
+/// A read-only JSON value, parsed or unparsed.
 pub(crate) trait Data<'d>: Copy {
     /// The elements of an array.
     type Items: Iterator<Item = Self>;
@@ -21,24 +21,24 @@ pub(crate) trait Data<'d>: Copy {
     /// value.
     fn members(self) -> Self::Members;
 
-    /// Returns the member of this name.
+    /// Returns the member with this name.
     fn member(self, name: &str) -> Option<Self>;
 
-    /// Returns the parsed value, borrowed where it is parsed already.
+    /// Returns the parsed value; borrows it if it is already parsed.
     fn to_value(self) -> Cow<'d, Value>;
 
     /// Returns true if the value is nested more than `levels` deep. `levels` is
     /// at least [`MAX_DEPTH`](crate::depth::MAX_DEPTH).
     fn exceeds(self, levels: usize) -> bool;
 
-    /// Returns the number of values in the value, itself included, at least as deep as
-    /// [`MAX_DEPTH`](crate::depth::MAX_DEPTH).
+    /// Returns the number of values in the value, including itself, down to at
+    /// least [`MAX_DEPTH`](crate::depth::MAX_DEPTH) levels.
     fn size(self) -> usize;
 
     /// Returns the address of the value. It is unique among values that are not empty.
     fn address(self) -> usize;
 
-    /// Returns the text, if the value is one.
+    /// Returns the text if the value is a string.
     fn text(self) -> Option<&'d str> {
         match self.kind() {
             Kind::Text(text) => Some(text),
@@ -60,7 +60,7 @@ pub(crate) enum Kind<'d> {
 }
 
 impl Kind<'_> {
-    /// Returns the name of the type in JSON.
+    /// Returns the JSON name of the type.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Null => "null",

@@ -1,9 +1,10 @@
-//! JSON data that is only read, in either of two forms: parsed, as a `Value`,
-//! or as a list of the values in the text, a [`Tape`].
+//! Read-only JSON data in two forms: parsed, as a `Value`, or unparsed, as a
+//! [`Tape`] that lists the values of a text.
 //!
-//! - `look`: [`Data`], the view of a value that both forms share.
+//! - `look`: [`Data`], the access that both forms share.
 //! - `value`: the parsed form.
-//! - `tape`: the other one, which copies nothing; `record`: from text to tape.
+//! - `tape`: the unparsed form, which copies nothing; `record` builds it from
+//!   text.
 
 mod look;
 mod record;

@@ -1,4 +1,4 @@
-//! Hot: from text to [`Tape`].
+//! Hot: converts JSON text to a [`Tape`].
 
 use std::borrow::Cow;
 
@@ -12,9 +12,9 @@ impl<'t> Tape<'t> {
     /// Finds the values of a text.
     ///
     /// # Errors
-    /// When it is not JSON, when it holds more values than `most`, and where a
-    /// tape is not the right form: an object has a name twice, or more than
-    /// [`MAX_MEMBERS`].
+    /// Fails if the text is not JSON or holds more than `most` values. Also
+    /// fails if a tape cannot represent the text: an object has a duplicate
+    /// name or more than [`MAX_MEMBERS`] members.
     pub(crate) fn of(text: &'t str, most: usize) -> Result<Self, Refused> {
         let first = MAX_FIRST.min(text.len() / BYTES_PER_ENTRY + 4);
         let mut recorder =
@@ -25,7 +25,7 @@ impl<'t> Tape<'t> {
     }
 }
 
-/// Writes the values of a text to a tape, in their order.
+/// Writes the values of a text to a tape in order.
 struct Recorder<'t> {
     reader: Reader<'t>,
     entries: Vec<Entry<'t>>,
@@ -44,7 +44,7 @@ impl<'t> Recorder<'t> {
         Ok(())
     }
 
-    /// Records a value within an array or object. Most of these are texts,
+    /// Records a value within an array or object. Most such values are strings,
     /// which need no further call.
     #[inline]
     fn inner(&mut self) -> Result<(), Refused> {
@@ -88,7 +88,7 @@ impl<'t> Recorder<'t> {
         self.reader.close(b'}')
     }
 
-    /// Records a name of the object at `start`. `marks` are those of its
+    /// Records a name of the object at `start`. `marks` are the marks of its
     /// `count` names so far.
     #[inline]
     fn name(
@@ -109,9 +109,9 @@ impl<'t> Recorder<'t> {
     }
 
     /// Returns true if the object at `start`, with `count` members so far, has
-    /// one of this name.
+    /// a member with this name.
     fn has(&self, name: &str, start: usize, count: usize) -> bool {
-        // Behind the end there are no members, here and below.
+        // An index past the end yields no members, here and below.
         let mut rest = self.entries.get(start + 1..).unwrap_or_default();
         for _ in 0..count {
             if let Some(Entry::Text(known)) = rest.first()
@@ -124,7 +124,7 @@ impl<'t> Recorder<'t> {
         false
     }
 
-    /// Notes the number of elements or members of a container, and of its
+    /// Stores the number of elements or members of a container, and of its
     /// entries.
     fn extend(&mut self, start: usize, count: usize) {
         let size = self.entries.len() - start;
@@ -134,8 +134,8 @@ impl<'t> Recorder<'t> {
     }
 }
 
-/// Returns one of 64 bits for a name, so that most names need not be compared
-/// with all others.
+/// Returns one of 64 bits for a name. Most names then need no comparison with
+/// all other names.
 #[inline]
 fn mark(name: &str) -> u64 {
     let bytes = name.as_bytes();
@@ -144,7 +144,7 @@ fn mark(name: &str) -> u64 {
     1 << (mixed % 64)
 }
 
-/// Returns the entry of a value that is neither text nor container.
+/// Returns the entry of a value that is neither a string nor a container.
 #[inline]
 fn entry<'t>(scalar: Scalar) -> Result<Entry<'t>, Refused> {
     Ok(match scalar {
@@ -158,12 +158,13 @@ fn entry<'t>(scalar: Scalar) -> Result<Entry<'t>, Refused> {
     })
 }
 
-/// The most members of an object on a tape: they are searched one by one.
+/// The maximum number of members of an object on a tape. Members are found by
+/// linear search.
 const MAX_MEMBERS: usize = 64;
 
-/// The bytes of text for each value, a low estimate for common texts.
+/// The estimated bytes of text per value, low for common texts.
 const BYTES_PER_ENTRY: usize = 8;
 
-/// The most entries that room is made for at first: a kilobyte, which an
-/// allocator gives quickly.
+/// The maximum initial capacity in entries: one kilobyte, which an allocator
+/// provides quickly.
 const MAX_FIRST: usize = 42;

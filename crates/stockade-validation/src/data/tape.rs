@@ -1,4 +1,4 @@
-//! [`Tape`]: the values of a text, one behind the other, borrowed from it.
+//! [`Tape`]: a flat list of the values in a JSON text, borrowed from the text.
 
 use std::borrow::Cow;
 
@@ -6,18 +6,18 @@ use serde_json::{Number, Value};
 
 use super::look::{Data, Kind};
 
-/// The values of a JSON text, found and not yet parsed. It takes one
-/// allocation, and one for each text with an escape.
+/// The values of a JSON text, located but not yet parsed. It needs one
+/// allocation, plus one for each string with an escape.
 ///
-/// [`Tape::of`] makes it. The names of an object are different from each other.
+/// Created by [`Tape::of`]. The names of an object are distinct.
 #[derive(Debug)]
 pub(crate) struct Tape<'t> {
     /// Never empty.
     pub(super) entries: Vec<Entry<'t>>,
 }
 
-/// A scalar, or the head of a container, whose content follows it. A name
-/// stands before its value, as a text.
+/// A scalar, or the head of a container, followed by its content. A member's
+/// name is a text entry before its value.
 #[derive(Debug)]
 pub(super) enum Entry<'t> {
     Null,
@@ -33,7 +33,7 @@ pub(super) enum Entry<'t> {
 pub(super) struct Extent {
     /// The number of elements or members.
     pub(super) count: usize,
-    /// The number of entries, with that of the container itself.
+    /// The number of entries, including the entry of the container itself.
     pub(super) size: usize,
 }
 
@@ -47,7 +47,7 @@ impl Tape<'_> {
 /// A value on a tape.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'d> {
-    /// The entries from that of the value on.
+    /// The entries from this value on.
     pub(super) entries: &'d [Entry<'d>],
 }
 
@@ -56,7 +56,7 @@ impl<'d> Place<'d> {
         Places { entries: behind(self.entries, 1), left: extent.count }
     }
 
-    /// Returns the value behind this one, past its content.
+    /// Returns the value after this one, skipping its content.
     #[inline]
     pub(super) fn next(self) -> Self {
         let size = match self.entries.first() {
@@ -69,7 +69,7 @@ impl<'d> Place<'d> {
 
 #[inline]
 fn behind<'e, 't>(entries: &'e [Entry<'t>], count: usize) -> &'e [Entry<'t>] {
-    // Behind the end there are none.
+    // An index past the end yields no entries.
     entries.get(count..).unwrap_or_default()
 }
 
@@ -125,7 +125,7 @@ impl<'d> Data<'d> for Place<'d> {
         self.entries.as_ptr().addr()
     }
 
-    /// Returns false: serde_json reads no text that is nested so deep.
+    /// Returns false: serde_json does not read text that is nested so deep.
     fn exceeds(self, _levels: usize) -> bool {
         false
     }

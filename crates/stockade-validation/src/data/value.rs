@@ -1,4 +1,4 @@
-//! [`Data`] that is parsed.
+//! [`Data`] for parsed values.
 
 use std::borrow::Cow;
 use std::slice;
@@ -26,7 +26,7 @@ impl<'d> Data<'d> for &'d Value {
 
     #[inline]
     fn items(self) -> Self::Items {
-        // Anything but an array has no items.
+        // Only an array has items.
         self.as_array().map(Vec::as_slice).unwrap_or_default().iter()
     }
 
@@ -58,7 +58,7 @@ impl<'d> Data<'d> for &'d Value {
 
 /// The members of an object.
 pub(crate) struct Members<'d> {
-    /// `None` for a value that is no object.
+    /// `None` for a value that is not an object.
     inner: Option<map::Iter<'d>>,
 }
 

@@ -1,11 +1,11 @@
-//! Where the keywords of applicators are in a document.
+//! Exports the applicator keywords.
 
 use serde_json::{Map, Value, json};
 
 use super::{Context, rule};
 use crate::node::{AdditionalRule, Applicators, Node, kind};
 
-/// Adds the keywords of the applicators.
+/// Adds the applicator keywords.
 pub(super) fn applicators(node: &Node, context: Context<'_>, out: &mut Map<String, Value>) {
     let closes = context.closed
         && node.object.as_deref().map_or_else(
@@ -17,7 +17,7 @@ pub(super) fn applicators(node: &Node, context: Context<'_>, out: &mut Map<Strin
         out.insert("unevaluatedProperties".to_owned(), false.into());
     }
     let Some(applicators) = node.applicators.as_deref() else { return };
-    // Alternatives may list only some of the keys.
+    // Each alternative may list only some of the keys.
     let context = Context { closed: false, ..context };
     let rule = |node: &Node| rule(node, context);
     applicators.export_parts(&node.keywords, rule, out);
@@ -31,7 +31,7 @@ pub(super) fn applicators(node: &Node, context: Context<'_>, out: &mut Map<Strin
     }
 }
 
-/// Adds a keyword that may be there already.
+/// Adds a keyword that may already be present.
 fn add(out: &mut Map<String, Value>, keyword: &str, value: Value) {
     if !out.contains_key(keyword) {
         out.insert(keyword.to_owned(), value);

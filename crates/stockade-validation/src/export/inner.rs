@@ -1,4 +1,4 @@
-//! Definitions as `$defs`, references as `$ref`, unions as `oneOf`.
+//! Exports definitions as `$defs`, references as `$ref` and unions as `oneOf`.
 
 use serde_json::{Map, Value, json};
 
@@ -7,18 +7,20 @@ use super::disjoint::are_disjoint;
 use super::{Context, rule};
 use crate::node::{FirstOf, Inner, Node, Tagged, Variants, kind};
 
-/// Returns the root with the definitions that it leads to.
+/// Returns the root with all definitions that it refers to.
 pub(crate) fn schema(root: &Node, context: Context<'_>) -> Value {
     let mut rules = all(context);
     let out = match bare_place(root) {
-        // The rule of a type: itself, unless it is needed by its name.
+        // The rule of a type is written inline, unless something refers to it
+        // by name.
         Some(place) if !is_used(&context.definitions[place].name, &rules) => rules[place].take(),
         _ => rule(root, context),
     };
     with_definitions(out, rules, context)
 }
 
-/// Returns the definition at `place`, if `whole` with those that it leads to.
+/// Returns the definition at `place`. If `whole`, includes the definitions that
+/// it refers to.
 pub(crate) fn definition(place: usize, whole: bool, context: Context<'_>) -> Value {
     let Some(definition) = context.definitions.get(place) else {
         return Value::Bool(true);
@@ -31,7 +33,7 @@ fn all(context: Context<'_>) -> Vec<Value> {
     context.definitions.iter().map(|definition| rule(&definition.node, context)).collect()
 }
 
-/// Adds the definitions, but those that were taken.
+/// Adds the definitions that have not been removed.
 fn with_definitions(mut out: Value, rules: Vec<Value>, context: Context<'_>) -> Value {
     let named = context.definitions.iter().zip(rules).filter(|(_, rule)| !rule.is_null());
     let defs: Map<String, Value> =
@@ -44,13 +46,13 @@ fn with_definitions(mut out: Value, rules: Vec<Value>, context: Context<'_>) -> 
     out
 }
 
-/// Returns `{ "$ref": … }` for a node that has no other keyword.
+/// Returns `{ "$ref": … }` for a node without any other keyword.
 pub(super) fn bare_reference(node: &Node, context: Context<'_>) -> Option<Value> {
     let place = bare_place(node)?;
     Some(json!({ "$ref": (context.reference)(context.definitions.get(place)?) }))
 }
 
-/// Adds the parts that are no keywords of ours: tuples, references and unions.
+/// Adds the parts that are not keywords: tuples, references and unions.
 pub(super) fn inner(node: &Node, context: Context<'_>, mut out: Map<String, Value>) -> Value {
     if let Some(rules) = node.array.as_deref().filter(|rules| !rules.places.is_empty()) {
         let elements = rules.places.iter().map(|node| rule(node, context)).collect();
@@ -76,7 +78,7 @@ pub(super) fn inner(node: &Node, context: Context<'_>, mut out: Map<String, Valu
         Some(Inner::FirstOf(union)) => {
             let is_one_of = !union.keys.is_empty() || are_disjoint(&union.variants, context);
             let keyword = if is_one_of { "oneOf" } else { "anyOf" };
-            // Some readers take the keyword for alternatives of a text.
+            // Some tools take the keyword as alternatives for a text.
             if out.get("type").is_some_and(|types| types == "string") {
                 out.remove("type");
             }
@@ -87,8 +89,8 @@ pub(super) fn inner(node: &Node, context: Context<'_>, mut out: Map<String, Valu
     Value::Object(out)
 }
 
-/// Returns true if `required: true` needs no words of its own, because the type that
-/// the node refers to has neither null nor text.
+/// Returns true if `required: true` needs no explicit constraint, because the
+/// referenced type accepts neither null nor text.
 pub(super) fn refuses_null(node: &Node, context: Context<'_>) -> bool {
     let Some(Inner::Definition(place)) = node.inner.as_deref() else {
         return false;
@@ -103,7 +105,7 @@ fn bare_place(node: &Node) -> Option<usize> {
     let Some(Inner::Definition(place)) = node.inner.as_deref() else {
         return None;
     };
-    // These are said of no document.
+    // Documents never contain these keywords.
     let is_silent = |name: &String| matches!(name.as_str(), "trim" | "message");
     let says_more = !node.keywords.keys().all(is_silent)
         || node.array.is_some()
@@ -113,7 +115,7 @@ fn bare_place(node: &Node) -> Option<usize> {
     (!says_more).then_some(*place)
 }
 
-/// Allows null beside a reference. The words for people stay outside.
+/// Allows null as an alternative to a reference. The annotations stay outside.
 fn or_null(mut out: Map<String, Value>) -> Value {
     let mut outer = Map::new();
     let is_outer = |name: &str| {
@@ -199,7 +201,7 @@ pub(crate) fn pointer(name: &str) -> String {
     format!("#/$defs/{name}")
 }
 
-/// Returns true if some rule refers to the definition of this name.
+/// Returns true if any rule refers to the definition with this name.
 fn is_used(name: &str, rules: &[Value]) -> bool {
     let pointer = pointer(name);
     rules.iter().any(|rule| refers(rule, &pointer))

@@ -1,15 +1,15 @@
-//! `trim` in documents, as a `pattern`.
+//! Exports `trim` as a `pattern`.
 
 use serde_json::{Map, Value, json};
 
 use super::{count, takes};
 use crate::node::{Node, kind};
 
-/// Writes that white space around a text does not count for its least length.
-/// `trim` removes the characters of `\s`.
+/// Adds a pattern that ignores surrounding white space in the minimum length of
+/// a text. `trim` removes the characters of `\s`.
 pub(super) fn write(node: &Node, out: &mut Map<String, Value>) {
     let least = count(out, "minLength").unwrap_or(0);
-    // No format takes white space alone.
+    // No format accepts a text of only white space.
     let has_format = out.contains_key("format");
     if !node.trim || least == 0 || has_format || !takes(&node.types, kind::STRING) {
         return;
@@ -27,5 +27,6 @@ pub(super) fn write(node: &Node, out: &mut Map<String, Value>) {
     }
 }
 
-/// The greatest length that a pattern repeats: some engines refuse large ones.
+/// The maximum repetition count in a pattern. Some regex engines reject larger
+/// counts.
 const LONGEST: usize = 500;

@@ -1,6 +1,6 @@
 //! Base64: RFC 4648, section 4, with padding and without line breaks.
 
-/// Returns true if the text is bytes in base64.
+/// Returns true if the text is base64.
 pub(super) fn is_base64(text: &str) -> bool {
     let digits = text.trim_end_matches('=');
     let padding = text.len() - digits.len();

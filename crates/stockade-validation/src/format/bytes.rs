@@ -1,27 +1,27 @@
-//! Questions about all bytes of a text.
+//! Byte sets, and searches over all bytes of a text.
 
 /// The bytes that a grammar allows.
 pub(super) struct Set {
-    /// The meaning of each byte: one load in place of a chain of comparisons.
+    /// The meaning of each byte. A single load replaces a chain of comparisons.
     meaning: [u8; 256],
-    /// True if it has all bytes that are [`usual`].
+    /// True if the set contains all bytes that are [`usual`].
     has_usual: bool,
 }
 
 const ALLOWED: u8 = 0;
 const REFUSED: u8 = 1;
-/// It begins an escape: two hexadecimal digits follow.
+/// The byte begins an escape: two hexadecimal digits follow.
 const ESCAPE: u8 = 2;
 
 impl Set {
-    /// Returns true if it does not have this byte.
+    /// Returns true if the set does not contain this byte.
     #[inline]
     pub(super) fn refuses(&self, byte: u8) -> bool {
         self.meaning[usize::from(byte)] == REFUSED
     }
 }
 
-/// Returns the set of the ASCII letters and digits, and these bytes.
+/// Returns the set of the ASCII letters and digits, plus `others`.
 pub(super) const fn letters_digits_and(others: &[u8]) -> Set {
     let mut meaning = [REFUSED; 256];
     let mut at = 0;
@@ -41,13 +41,13 @@ pub(super) const fn letters_digits_and(others: &[u8]) -> Set {
     Set { meaning, has_usual }
 }
 
-/// Returns the set with the byte that begins an escape.
+/// Adds the byte that begins an escape.
 pub(super) const fn escapes_and(mut set: Set) -> Set {
     set.meaning[b'%' as usize] = ESCAPE;
     set
 }
 
-/// Returns the set with all bytes beyond ASCII.
+/// Adds all bytes beyond ASCII.
 pub(super) const fn beyond_ascii_and(mut set: Set) -> Set {
     let mut byte = 128;
     while byte < set.meaning.len() {
@@ -57,17 +57,16 @@ pub(super) const fn beyond_ascii_and(mut set: Set) -> Set {
     set
 }
 
-/// Returns true for most bytes of most paths: letters, digits and `-./_`.
+/// Returns true for the most common bytes in paths: letters, digits and `-./_`.
 ///
-/// Three comparisons, so that the compiler makes one instruction of those of
-/// many bytes.
+/// Three comparisons let the compiler vectorize the check.
 const fn usual(byte: u8) -> bool {
     let digit_or_mark = byte.wrapping_sub(b'-') <= b'9' - b'-';
     let letter = (byte | 0x20).wrapping_sub(b'a') <= b'z' - b'a';
     digit_or_mark | letter | (byte == b'_')
 }
 
-/// Returns true if the text is made of this set.
+/// Returns true if the text contains only bytes of this set.
 #[inline]
 pub(super) fn all(text: &[u8], set: &Set) -> bool {
     if set.has_usual {
@@ -84,7 +83,7 @@ pub(super) fn all(text: &[u8], set: &Set) -> bool {
     fits(note(ALLOWED, text, set), text)
 }
 
-/// Looks bytes up, without a branch for each.
+/// Looks bytes up, without a branch per byte.
 #[inline]
 fn note(noted: u8, text: &[u8], set: &Set) -> u8 {
     text.iter().fold(noted, |noted, byte| noted | set.meaning[usize::from(*byte)])
@@ -101,7 +100,7 @@ pub(super) fn has_whole_escapes(text: &[u8]) -> bool {
         .all(|at| text.get(at + 1..at + 3).is_some_and(|it| it.iter().all(u8::is_ascii_hexdigit)))
 }
 
-/// Returns the text before and after the first such byte.
+/// Splits the text at the first such byte, which neither part contains.
 #[inline]
 pub(super) fn split_once(text: &str, ascii: u8) -> Option<(&str, &str)> {
     let at = memchr::memchr(ascii, text.as_bytes())?;

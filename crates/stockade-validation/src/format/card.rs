@@ -1,16 +1,17 @@
-//! Numbers of payment cards: ISO/IEC 7812-1 length and check digit.
+//! Payment card numbers: length and check digit of ISO/IEC 7812-1.
 //!
-//! Blanks and hyphens may stand between digits, in any number. Issuers are not
-//! told apart, so sixteen zeros pass.
+//! Any number of spaces and hyphens may separate the digits. Issuers are not
+//! distinguished, so sixteen zeros pass.
 
-/// Returns true if the text is 12 to 19 digits whose Luhn sum is a multiple of ten.
+/// Returns true if the text has 12 to 19 digits and their Luhn sum is a
+/// multiple of ten.
 pub(super) fn is_card(text: &str) -> bool {
     if !text.starts_with(is_digit) || !text.ends_with(is_digit) {
         return false;
     }
     let mut digits = 0_usize;
     let mut sum = 0;
-    // From the right, since the check digit is the last.
+    // From the right, because the check digit is the last digit.
     for byte in text.bytes().rev() {
         match byte {
             b'0'..=b'9' if digits < MAX_DIGITS => {
@@ -52,7 +53,7 @@ mod tests {
             "6011111111111117",
             "3530111333300000",
             "0000000000000000",
-            // The shortest and the longest.
+            // The shortest and the longest number.
             "000000000000",
             "0000000000000000000",
         ] {
@@ -88,7 +89,7 @@ mod tests {
     }
 
     proptest! {
-        /// Luhn's promise: one wrong digit is always found.
+        /// The Luhn algorithm detects every single wrong digit.
         #[test]
         fn exactly_one_check_digit_fits(digits in "[0-9]{11,18}") {
             let fitting = (0..10).filter(|check| is_card(&format!("{digits}{check}"))).count();

@@ -1,10 +1,11 @@
-//! Dates and times: RFC 3339, section 5.6, with its restrictions of section 5.7.
+//! Dates and times: RFC 3339, section 5.6, with the restrictions of section
+//! 5.7.
 //!
-//! Second 60 is taken at 23:59 UTC only, on any day: which days had a leap
-//! second is known for the past alone. The date and the time are separated by
-//! `T` or `t`, never by a blank. The year 0000 is a leap year, as in ISO 8601.
+//! Second 60 is valid only at 23:59 UTC, on any day, because future leap
+//! seconds are unknown. `T` or `t` separates the date from the time; a space is
+//! invalid. The year 0000 is a leap year, as in ISO 8601.
 
-/// Returns true if the text is a `full-date` with a day that the month has.
+/// Returns true if the text is a `full-date` and the month has that day.
 pub(super) fn is_date(text: &str) -> bool {
     is_full_date(text.as_bytes())
 }
@@ -36,7 +37,8 @@ fn is_full_date(text: &[u8]) -> bool {
     else {
         return false;
     };
-    // Of the years that end in 00 each fourth is a leap year.
+    // A year that ends in 00 is a leap year if its century is divisible by
+    // four.
     let is_leap = if year == 0 { century % 4 == 0 } else { year % 4 == 0 };
     let days = match month {
         1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
@@ -65,7 +67,7 @@ fn is_full_time(text: &[u8]) -> bool {
     }
 }
 
-/// Returns the rest behind an optional `.` with one digit or more.
+/// Returns the text after an optional `.` with at least one digit.
 fn without_fraction(text: &[u8]) -> Option<&[u8]> {
     let [b'.', rest @ ..] = text else {
         return Some(text);
@@ -76,7 +78,7 @@ fn without_fraction(text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Returns the time by which local time is ahead of UTC.
+/// Returns the offset of local time from UTC in minutes.
 fn offset_minutes(text: &[u8]) -> Option<i32> {
     match *text {
         [b'Z' | b'z'] => Some(0),
@@ -86,7 +88,7 @@ fn offset_minutes(text: &[u8]) -> Option<i32> {
     }
 }
 
-/// Hours up to 23 and minutes up to 59, in minutes.
+/// Converts hours up to 23 and minutes up to 59 to minutes.
 fn minutes(h1: u8, h2: u8, m1: u8, m2: u8) -> Option<i32> {
     let hours = number(h1, h2).filter(|it| *it < 24)?;
     let minutes = number(m1, m2).filter(|it| *it < 60)?;

@@ -1,7 +1,7 @@
-//! Durations: ISO 8601, as RFC 3339, appendix A, has them.
+//! Durations: ISO 8601 as restricted by RFC 3339, appendix A.
 //!
-//! Units follow each other without gaps: `P1Y2D` and `PT1H2S` are not valid. There are no
-//! fractions, and weeks are alone.
+//! Units follow each other without gaps: `P1Y2D` and `PT1H2S` are not valid.
+//! Fractions are not allowed, and weeks cannot be combined with other units.
 
 /// Returns true if the text is a duration.
 pub(super) fn is_duration(text: &str) -> bool {
@@ -15,7 +15,7 @@ pub(super) fn is_duration(text: &str) -> bool {
     }
 }
 
-/// Returns true for one or more numbers with their units, which follow each other.
+/// Returns true for one or more numbers with consecutive units.
 fn is_chain(text: &str, units: &[u8]) -> bool {
     let mut rest = text.as_bytes();
     let mut next = None;

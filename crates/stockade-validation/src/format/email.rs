@@ -1,10 +1,10 @@
-//! Addresses of mail: as RFC 5321 has them and as the forms of the web do.
+//! Email addresses: the grammar of RFC 5321, and the grammar of HTML forms.
 //!
-//! Both have at most 64 bytes before the `@` and 254 in all (RFC 5321, section
-//! 4.5.3.1), labels of at most 63 bytes, and ASCII only.
+//! Both allow at most 64 bytes before the `@` and 254 in total (RFC 5321,
+//! section 4.5.3.1), labels of at most 63 bytes, and only ASCII.
 //!
-//! Of address literals only those with a meaning pass: IPv4, and IPv6 with its
-//! tag. Numbers of an IPv4 literal have no leading zeros.
+//! Only address literals with a defined meaning pass: IPv4, and IPv6 with its
+//! tag. Numbers of an IPv4 literal must not have leading zeros.
 
 use memchr::{memchr, memrchr};
 
@@ -14,7 +14,7 @@ use super::{bytes, ip};
 
 /// Returns true if the text is a `Mailbox` of RFC 5321, section 4.1.2.
 pub(super) fn is_mailbox(text: &str) -> bool {
-    // No domain has an `@`, a quoted local part may.
+    // A domain never contains an `@`, but a quoted local part may.
     let Some((local, domain)) = split(text, memrchr) else {
         return false;
     };
@@ -25,8 +25,8 @@ pub(super) fn is_mailbox(text: &str) -> bool {
     is_domain && if local.starts_with('"') { is_quoted(local) } else { is_dot_string(local) }
 }
 
-/// Returns true if the text is a `Mailbox` of RFC 6531, section 3.3, which may have
-/// characters beyond ASCII.
+/// Returns true if the text is a `Mailbox` of RFC 6531, section 3.3, which may
+/// contain characters beyond ASCII.
 pub(super) fn is_international_mailbox(text: &str) -> bool {
     if text.is_ascii() {
         return is_mailbox(text);
@@ -38,13 +38,13 @@ pub(super) fn is_international_mailbox(text: &str) -> bool {
         Some(literal) => literal.strip_suffix(']').is_some_and(is_address_literal),
         None => is_international_hostname(domain),
     };
-    // Each character beyond ASCII counts as a letter.
+    // Characters beyond ASCII count as letters.
     let local: String = local.chars().map(|it| if it.is_ascii() { it } else { 'a' }).collect();
     is_domain && if local.starts_with('"') { is_quoted(&local) } else { is_dot_string(&local) }
 }
 
-/// Returns true if the text is a valid address for HTML's `<input type=email>`, with a
-/// dot in the domain.
+/// Returns true if the text is a valid address for HTML's `<input type=email>`
+/// and its domain contains a dot.
 pub(super) fn is_form_address(text: &str) -> bool {
     split(text, memchr).is_some_and(|(local, domain)| {
         !local.is_empty()
@@ -54,7 +54,8 @@ pub(super) fn is_form_address(text: &str) -> bool {
     })
 }
 
-/// Returns the parts at the `@` that `find` finds, if their lengths are right.
+/// Splits the text at the `@` that `find` finds, and checks the lengths of the
+/// parts.
 fn split(text: &str, find: fn(u8, &[u8]) -> Option<usize>) -> Option<(&str, &str)> {
     if text.len() > MAX_BYTES {
         return None;
@@ -75,8 +76,8 @@ fn is_dot_string(text: &str) -> bool {
 
 static ATEXT_AND_DOT: Set = bytes::letters_digits_and(b"!#$%&'*+-/=?^_`{|}~.");
 
-/// Returns true for printable characters and blanks in quotation marks; a
-/// backslash and a quotation mark only after a backslash.
+/// Returns true for printable characters and spaces in quotation marks. A
+/// backslash must precede each inner backslash and quotation mark.
 fn is_quoted(text: &str) -> bool {
     let Some(text) = text.strip_prefix('"').and_then(|it| it.strip_suffix('"')) else {
         return false;
@@ -99,7 +100,7 @@ fn is_quoted(text: &str) -> bool {
 fn is_address_literal(text: &str) -> bool {
     match text.split_at_checked(IPV6_TAG.len()) {
         Some((tag, address)) if tag.eq_ignore_ascii_case(IPV6_TAG) => {
-            // Unlike RFC 4291, `::` stands for two groups or more.
+            // Unlike in RFC 4291, `::` replaces at least two groups.
             let is_short = address.contains("::");
             let groups = address.split(':').filter(|it| !it.is_empty()).count();
             let groups = groups + usize::from(address.contains('.'));

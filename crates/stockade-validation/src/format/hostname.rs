@@ -1,19 +1,20 @@
-//! Names of hosts: RFC 1123, section 2.1, with the lengths of RFC 1035.
+//! Host names: RFC 1123, section 2.1, with the length limits of RFC 1035.
 //!
-//! A label that begins with `xn--` must be an A-label (RFC 5890); other labels
-//! with two hyphens in that place pass. A dot at the end is not part of a name.
+//! A label that begins with `xn--` must be an A-label (RFC 5890). Other labels
+//! with hyphens in the third and fourth position pass. A trailing dot is not
+//! part of a name.
 
 use super::idna;
 
-/// Returns true if the text is a name of a host in ASCII.
+/// Returns true if the text is an ASCII host name.
 pub(super) fn is_hostname(text: &str) -> bool {
     text.len() <= MAX_NAME_BYTES && text.split('.').all(is_label)
 }
 
-/// Returns true if the text is a name of a host that may have characters beyond ASCII: RFC
-/// 5890, section 2.3.2.3. Ideographic full stops count as dots.
+/// Returns true if the text is a host name that may contain characters beyond
+/// ASCII: RFC 5890, section 2.3.2.3. Ideographic full stops count as dots.
 pub(super) fn is_international_hostname(text: &str) -> bool {
-    // Each label has a byte or more in ASCII for each character.
+    // In ASCII, a label needs at least one byte per character.
     text.chars().count() <= MAX_NAME_BYTES
         && text.split(['.', '\u{3002}', '\u{ff0e}', '\u{ff61}']).all(|label| {
             if label.is_ascii() {
@@ -29,8 +30,8 @@ fn is_label(label: &str) -> bool {
     is_ldh(label) && ace_suffix(label).is_none_or(idna::is_a_label_suffix)
 }
 
-/// Returns true if the label is 1 to 63 letters, digits and hyphens, with no hyphen at
-/// either end.
+/// Returns true if the label has 1 to 63 letters, digits and hyphens, without a
+/// hyphen at either end.
 pub(super) fn is_ldh(label: &str) -> bool {
     label.len() <= MAX_LABEL_BYTES
         && label.starts_with(|it: char| it.is_ascii_alphanumeric())
@@ -38,7 +39,7 @@ pub(super) fn is_ldh(label: &str) -> bool {
         && label.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-')
 }
 
-/// Returns true if [`is_ldh`] holds for each label between the dots.
+/// Returns true if every label between dots passes [`is_ldh`].
 pub(super) fn is_ldh_name(text: &str) -> bool {
     let mut length = 0;
     let mut last = b'.';
@@ -58,13 +59,14 @@ pub(super) fn is_ldh_name(text: &str) -> bool {
     length > 0 && last != b'-'
 }
 
-/// Returns the part behind `xn--`, in any case, if the label begins so.
+/// Returns the part after `xn--`, or `None` without this prefix. Case does not
+/// matter.
 pub(super) fn ace_suffix(label: &str) -> Option<&str> {
     let (prefix, suffix) = label.split_at_checked("xn--".len())?;
     prefix.eq_ignore_ascii_case("xn--").then_some(suffix)
 }
 
-/// 255 bytes on the wire, without the first length and the root.
+/// 255 bytes on the wire, minus the first length byte and the root.
 pub(super) const MAX_NAME_BYTES: usize = 253;
 
 pub(super) const MAX_LABEL_BYTES: usize = 63;

@@ -1,13 +1,13 @@
-//! The labels of internationalized names of hosts: Punycode (RFC 3492) and the
-//! rules of RFC 5891, section 4.2, and RFC 5892.
+//! Labels of internationalized host names: Punycode (RFC 3492) and the rules of
+//! RFC 5891, section 4.2, and RFC 5892.
 //!
-//! Two rules are left out, which need far more of the character database:
-//! whether a label is normalized (NFC), though characters that normalization
-//! always replaces are refused, and the order of right-to-left text (RFC 5893).
-//! A zero width non-joiner between letters is judged for those of the Arabic
-//! block alone.
+//! Two rules are not implemented, because they need far more of the character
+//! database. Normalization (NFC) of a label is not checked, although characters
+//! that normalization always replaces are rejected. The order of right-to-left
+//! text (RFC 5893) is not checked either. A zero width non-joiner between
+//! letters is checked only for letters of the Arabic block.
 //!
-//! A label has few characters, so the work is bounded, and they need no heap.
+//! A label has few characters, so the work is bounded and needs no heap.
 
 mod tables;
 
@@ -15,17 +15,17 @@ use std::iter::Peekable;
 
 use tables::{EXCLUDED, MARKS, VIRAMAS, contains};
 
-/// Returns true if the part of a label after `xn--` stands for a label that is valid.
+/// Returns true if the part of a label after `xn--` encodes a valid label.
 pub(super) fn is_a_label_suffix(suffix: &str) -> bool {
     decode(suffix).is_some_and(|label| is_valid(label.characters()))
 }
 
-/// Returns true if a label is valid as it is, or with its letters made small.
+/// Returns true if a label is valid, as written or in lowercase.
 pub(super) fn is_unicode_label(label: &str) -> bool {
     let mut small = Label::default();
     let mut fits = |it| small.insert(small.length, it).is_some();
     label.chars().all(|it| {
-        // Cherokee has letters that are allowed and have small ones.
+        // Cherokee has allowed letters that have lowercase forms.
         if is_small_letter(it) { fits(it) } else { it.to_lowercase().all(&mut fits) }
     }) && is_valid(small.characters())
 }
@@ -33,7 +33,7 @@ pub(super) fn is_unicode_label(label: &str) -> bool {
 /// The characters of a label, on the stack.
 struct Label {
     characters: [char; MAX_CHARACTERS],
-    /// Their number. Invariant: at most [`MAX_CHARACTERS`].
+    /// The number of characters. Invariant: at most [`MAX_CHARACTERS`].
     length: usize,
 }
 
@@ -48,7 +48,8 @@ impl Label {
         &self.characters[..self.length]
     }
 
-    /// Puts a character before the one at `at`; `None` if there is no place.
+    /// Inserts a character before the one at `at`; returns `None` if the label
+    /// is full.
     fn insert(&mut self, at: usize, character: char) -> Option<()> {
         if self.length == MAX_CHARACTERS || at > self.length {
             return None;
@@ -60,8 +61,8 @@ impl Label {
     }
 }
 
-/// Decodes Punycode by RFC 3492, section 6.2. There must be a character beyond
-/// ASCII.
+/// Decodes Punycode by RFC 3492, section 6.2. At least one character must be
+/// beyond ASCII.
 fn decode(encoded: &str) -> Option<Label> {
     let mut label = Label::default();
     let extended = match encoded.rsplit_once('-') {
@@ -112,7 +113,7 @@ fn integer(digits: &mut Peekable<impl Iterator<Item = u8>>, bias: u32) -> Option
     }
 }
 
-/// Returns the next bias; `delta` is damped already.
+/// Returns the next bias; `delta` is already damped.
 fn adapt(delta: u32, places: u32) -> u32 {
     let mut delta = delta + delta / places;
     let mut steps = 0;
@@ -133,8 +134,8 @@ fn is_valid(label: &[char]) -> bool {
     !has_hyphens && !begins_with_mark && (0..label.len()).all(|at| is_allowed(label, at))
 }
 
-/// Returns true if the character at `at` may stand there: RFC 5892, with the rules for
-/// context of its appendix A.
+/// Returns true if the character at `at` is allowed in its context: RFC 5892,
+/// with the rules of its appendix A.
 fn is_allowed(label: &[char], at: usize) -> bool {
     let (before, rest) = label.split_at(at);
     let Some((&character, after)) = rest.split_first() else {
@@ -162,13 +163,14 @@ fn is_allowed(label: &[char], at: usize) -> bool {
     }
 }
 
-/// Returns true if a character may stand anywhere: a letter, a digit or a mark that
-/// neither the change to small letters nor normalization replaces.
+/// Returns true if a character is allowed anywhere: a letter, a digit or a mark
+/// that neither lowercasing nor normalization replaces.
 fn is_small_letter(character: char) -> bool {
     match character {
         '-' => true,
         _ if character.is_ascii() => character.is_ascii_lowercase() || character.is_ascii_digit(),
-        // Exceptions of RFC 5892, and Cherokee, whose capitals are the older form.
+        // Exceptions of RFC 5892, and Cherokee, because its capital letters are
+        // the older form.
         '\u{6fd}' | '\u{6fe}' | '\u{f0b}' | '\u{13a0}'..='\u{13f5}' => true,
         _ => {
             let is_letter = character.is_alphanumeric() && !character.is_uppercase();
@@ -177,7 +179,7 @@ fn is_small_letter(character: char) -> bool {
     }
 }
 
-/// Returns true if letters join on both sides of a non-joiner, marks stepped over.
+/// Returns true if letters join on both sides of a non-joiner, ignoring marks.
 fn joins_both(before: &[char], after: &[char]) -> bool {
     let is_letter = |it: &&char| !contains(&MARKS, **it);
     let last = before.iter().rev().find(is_letter);
@@ -218,7 +220,8 @@ fn is_hebrew(character: char) -> bool {
     matches!(character, '\u{591}'..='\u{5f4}')
 }
 
-/// Returns true for Hiragana, Katakana or Han; the middle dot is none of them.
+/// Returns true for Hiragana, Katakana or Han. The middle dot belongs to none
+/// of them.
 fn is_japanese(character: char) -> bool {
     matches!(
         character,
@@ -228,8 +231,8 @@ fn is_japanese(character: char) -> bool {
     )
 }
 
-/// A label has 63 bytes in ASCII, four of them `xn--`, and Punycode at least a
-/// byte for each character.
+/// A label has 63 bytes in ASCII: four for `xn--`, and at least one Punycode
+/// byte per character.
 const MAX_CHARACTERS: usize = 59;
 
 // The parameters of RFC 3492, section 5.

@@ -1,17 +1,18 @@
-//! Addresses of the Internet Protocol.
+//! IPv4 and IPv6 addresses.
 //!
-//! The parsers of `std` have exactly the grammars of RFC 2673 (`dotted-quad`, no
-//! leading zeros) and RFC 4291, and stop at the first byte that does not fit.
-//! A zone such as `%eth0` is part of a scoped address and not of an address.
+//! The `std` parsers implement exactly the grammars of RFC 2673 (`dotted-quad`,
+//! without leading zeros) and RFC 4291, and stop at the first invalid byte. A
+//! zone such as `%eth0` is part of a scoped address rather than of an address.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// Returns true if the text is four decimal numbers up to 255 with dots between.
+/// Returns true if the text is four decimal numbers up to 255, separated by
+/// dots.
 pub(super) fn is_v4(text: &str) -> bool {
     text.parse::<Ipv4Addr>().is_ok()
 }
 
-/// Returns true if the text is an IPv6 address, without brackets and zone.
+/// Returns true if the text is an IPv6 address without brackets or a zone.
 pub(super) fn is_v6(text: &str) -> bool {
     text.parse::<Ipv6Addr>().is_ok()
 }

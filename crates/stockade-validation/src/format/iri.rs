@@ -1,4 +1,4 @@
-//! IRIs: RFC 3987, section 2.2. They are URIs with further characters.
+//! IRIs: RFC 3987, section 2.2. IRIs are URIs with additional characters.
 
 use super::bytes;
 use super::uri::{self, Grammar};
@@ -13,8 +13,8 @@ pub(super) fn is_iri_reference(text: &str) -> bool {
     has_characters(text) && uri::is_any(text, &IRI)
 }
 
-/// Returns true if the characters beyond ASCII are those of IRIs. Private ones are only in
-/// the query.
+/// Returns true if all characters beyond ASCII are valid in IRIs. Private
+/// characters are valid only in the query.
 fn has_characters(text: &str) -> bool {
     if text.is_ascii() {
         return true;

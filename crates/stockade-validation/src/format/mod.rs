@@ -1,5 +1,5 @@
-//! The forms of text that a schema can name: [`Format`] for the keyword
-//! `format`, [`TextType`] for `type`.
+//! The text forms that a schema can name: [`Format`] for the keyword `format`,
+//! [`TextType`] for `type`.
 //!
 //! ```
 //! use stockade_validation::format::{Format, TextType};
@@ -44,20 +44,22 @@
 //! | `url` | as the type | absolute, with a host, or `mailto:` or `urn:`; 2,048 characters |
 //! | `uuid` | RFC 9562, any version, any case | the same |
 //!
-//! The module of each grammar names its decisions where its source is silent.
+//! Each grammar's module documents its decisions on points that its source
+//! leaves open.
 //!
 //! # Cost
 //!
-//! Each check reads the text a fixed number of times and allocates nothing, except
-//! `idn-email` and `regex`. A grammar with a greatest length rejects longer text unread.
+//! Each check reads the text a fixed number of times. Only `idn-email` and
+//! `regex` allocate. A grammar with a maximum length rejects longer text
+//! unread.
 //!
 //! Spec: Validation schemas › Types, Keywords.
 
-// Where things are:
-// - `base64`, `card`, `date`, `duration`, `email`, `hostname`, `ip`, `iri`, `phone`,
-//   `pointer`, `template`, `uri`, `url`, `uuid`: a grammar each.
+// Modules:
+// - `base64`, `card`, `date`, `duration`, `email`, `hostname`, `ip`, `iri`,
+//   `phone`, `pointer`, `template`, `uri`, `url`, `uuid`: one grammar each.
 // - `bytes`: tables of the bytes that a grammar allows.
-// - `idna`: the labels of internationalized names, for `hostname` and `url`.
+// - `idna`: labels of internationalized names, for `hostname` and `url`.
 
 mod base64;
 mod bytes;
@@ -76,51 +78,52 @@ mod uri;
 mod url;
 mod uuid;
 
-/// A form of text, as the keyword `format` names it.
+/// A text form that the keyword `format` can name.
 ///
 /// The grammars are in the [module docs](self).
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Format {
-    /// Bytes as they are: any text.
+    /// Raw bytes: any text.
     Binary,
-    /// Bytes in base64: `YQ==`.
+    /// Base64 bytes: `YQ==`.
     Byte,
     /// The same as [`TextType::CreditCard`].
     CreditCard,
     /// `2024-02-29`.
     Date,
-    /// `2024-02-29T23:20:50.52Z`; an offset is part of it.
+    /// `2024-02-29T23:20:50.52Z`; the offset is required.
     DateTime,
-    /// A number with 64 bits: any number.
+    /// A 64-bit number: any number.
     Double,
     /// `P3Y6M4DT12H30M5S`.
     Duration,
-    /// A mailbox by RFC 5321: also `"joe bloggs"@localhost` and `joe@[127.0.0.1]`.
+    /// A mailbox by RFC 5321, including `"joe bloggs"@localhost` and
+    /// `joe@[127.0.0.1]`.
     Email,
-    /// A number in the range of floats with 32 bits.
+    /// A number in the range of 32-bit floats.
     Float,
-    /// `www.example.com`, in ASCII, without a dot at the end.
+    /// `www.example.com`, in ASCII, without a trailing dot.
     Hostname,
-    /// A mailbox that may have characters beyond ASCII.
+    /// A mailbox that may contain characters beyond ASCII.
     IdnEmail,
     /// `www.münchen.example`.
     IdnHostname,
-    /// A whole number from -2^31 to 2^31 - 1. Texts of any form pass.
+    /// A whole number from -2^31 to 2^31 - 1. Any text passes.
     Int32,
-    /// A whole number from -2^63 to 2^63 - 1. Texts of any form pass.
+    /// A whole number from -2^63 to 2^63 - 1. Any text passes.
     Int64,
     /// `192.168.0.1`.
     Ipv4,
     /// `2001:db8::7`, without brackets.
     Ipv6,
-    /// A URI that may have characters beyond ASCII.
+    /// A URI that may contain characters beyond ASCII.
     Iri,
-    /// An IRI, or a relative reference.
+    /// An IRI or a relative reference.
     IriReference,
     /// `/users/0/name`.
     JsonPointer,
-    /// Any text, which a form hides.
+    /// Any text; forms hide it.
     Password,
     /// The same as [`TextType::Phone`].
     Phone,
@@ -128,11 +131,12 @@ pub enum Format {
     Regex,
     /// `1/name`.
     RelativeJsonPointer,
-    /// `23:20:50.52Z`; an offset is part of it.
+    /// `23:20:50.52Z`; the offset is required.
     Time,
-    /// Any absolute URI by RFC 3986: also `data:`, `tel:` and other schemes without a host.
+    /// Any absolute URI by RFC 3986, including `data:`, `tel:` and other
+    /// schemes without a host.
     Uri,
-    /// A URI, or a relative reference such as `../a?b`.
+    /// A URI or a relative reference such as `../a?b`.
     UriReference,
     /// `/users{/id}{?page}`.
     UriTemplate,
@@ -142,7 +146,7 @@ pub enum Format {
     Uuid,
 }
 
-/// A form of text, as the keyword `type` names it.
+/// A text form that the keyword `type` can name.
 ///
 /// The grammars are in the [module docs](self).
 #[non_exhaustive]
@@ -150,33 +154,35 @@ pub enum Format {
 pub enum TextType {
     /// `4111 1111 1111 1111`.
     CreditCard,
-    /// A date, or a date-time.
+    /// A date or a date-time.
     Date,
-    /// An address as the forms of the web take it.
+    /// An address that HTML forms accept.
     Email,
     /// `+49 (30) 1234-567`.
     Phone,
-    /// An absolute URL, never `javascript:`, `data:`, `file:` and the like.
+    /// An absolute URL. Schemes such as `javascript:`, `data:` and `file:` are
+    /// rejected.
     Url,
     /// The same as [`Format::Uuid`].
     Uuid,
 }
 
-/// Writes the functions of a kind of forms: name, message and grammar of each.
+/// Generates the functions of a form enum: name, message and grammar of each
+/// form.
 macro_rules! forms {
     ($forms:ident { $($form:ident: $name:literal, $message:literal, $check:expr;)* }) => {
         impl $forms {
-            /// All of them, in the order of the specification.
+            /// All forms, in the order of the specification.
             pub(crate) const ALL: &[Self] = &[$(Self::$form),*];
 
-            /// Returns the form of this name, such as `credit-card`; letters count
-            /// as written.
+            /// Returns the form with this name, such as `credit-card`. Names
+            /// are case-sensitive.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|form| form.name() == name)
             }
 
-            /// Returns the name as the keyword spells it, such as `credit-card`.
+            /// Returns the name in keyword spelling, such as `credit-card`.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
@@ -184,7 +190,7 @@ macro_rules! forms {
                 }
             }
 
-            /// Returns true if the whole of `text` has this form.
+            /// Returns true if the whole `text` has this form.
             #[must_use]
             pub fn check(self, text: &str) -> bool {
                 match self {
@@ -249,7 +255,7 @@ forms! {
     }
 }
 
-/// The form of numbers, or of texts that are not restricted.
+/// The check of number formats and unrestricted texts.
 fn every_text(_text: &str) -> bool {
     true
 }

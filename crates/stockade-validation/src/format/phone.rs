@@ -1,8 +1,8 @@
 //! Telephone numbers as people write them.
 //!
-//! Digits are counted as E.164 counts them, at most 15. Between them may stand
-//! blanks and `( ) . -`, in any number; parentheses are pairs with a digit
-//! within, and are not nested. A number begins with a digit or `(`.
+//! Digits are counted as in E.164, at most 15. Any number of spaces and `( ) .
+//! -` may separate them. Parentheses must be balanced, contain a digit and not
+//! be nested. A number begins with a digit or `(`.
 
 /// Returns true if the text is an optional `+` and 7 to 15 digits.
 pub(super) fn is_phone(text: &str) -> bool {
@@ -13,7 +13,7 @@ pub(super) fn is_phone(text: &str) -> bool {
         return false;
     }
     let mut digits = 0_usize;
-    // The count of digits before the open parenthesis.
+    // The number of digits before the open parenthesis.
     let mut open = None;
     for byte in text.bytes() {
         match byte {

@@ -1,6 +1,7 @@
 //! JSON pointers: RFC 6901, and relative ones by draft-bhutton-relative-json-pointer-00.
 
-/// Returns true if the text is a JSON pointer, as a string and not as a fragment.
+/// Returns true if the text is a JSON pointer in its string form. The fragment
+/// form is rejected.
 pub(super) fn is_pointer(text: &str) -> bool {
     if text.is_empty() {
         return true;

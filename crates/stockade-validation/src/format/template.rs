@@ -18,8 +18,8 @@ pub(super) fn is_template(text: &str) -> bool {
     are_literals(rest)
 }
 
-/// Returns true for the characters between expressions: section 2.1, with the apostrophe of
-/// erratum 6937.
+/// Returns true for the characters between expressions: section 2.1, with the
+/// apostrophe of erratum 6937.
 fn are_literals(text: &str) -> bool {
     let has_escapes = super::bytes::has_whole_escapes(text.as_bytes());
     has_escapes
@@ -29,7 +29,7 @@ fn are_literals(text: &str) -> bool {
         })
 }
 
-/// Returns true for an operator and variables: section 2.2. The operators that are
+/// Returns true for an operator and variables: section 2.2. The operators
 /// reserved for extensions are not valid.
 fn is_expression(text: &str) -> bool {
     let variables = text.strip_prefix(['+', '#', '.', '/', ';', '?', '&']).unwrap_or(text);

@@ -1,4 +1,4 @@
-//! Names and messages, the JSON-Schema-Test-Suite, and text that means harm.
+//! Names and messages, the JSON-Schema-Test-Suite, and hostile text.
 
 use std::path::Path;
 
@@ -75,7 +75,7 @@ fn names_and_messages_of_types() {
     }
 }
 
-/// Where a format and a type of the same name differ.
+/// Cases that differ between a format and a type with the same name.
 #[test]
 fn formats_and_types_differ_where_they_should() {
     for (text, format, text_type) in [
@@ -103,8 +103,8 @@ fn formats_and_types_differ_where_they_should() {
     );
 }
 
-/// The format files of the JSON-Schema-Test-Suite: cases, and each that we judge
-/// otherwise.
+/// The format files of the JSON-Schema-Test-Suite: the number of cases, and
+/// each case with a different result.
 #[test]
 fn the_json_schema_test_suite_passes() {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/json-schema"));
@@ -147,7 +147,7 @@ fn the_json_schema_test_suite_passes() {
             let tests = groups.iter().flat_map(|it| it["tests"].as_array().expect("an array"));
             let deviations: Vec<_> = tests
                 .clone()
-                // The keyword holds for texts alone.
+                // The keyword applies only to strings.
                 .filter(|it| {
                     it["data"].as_str().is_none_or(|text| format.check(text)) != it["valid"]
                 })
@@ -164,7 +164,7 @@ fn check_all(text: &str) -> Vec<&'static str> {
     formats.chain(text_types).collect()
 }
 
-/// A megabyte of each takes milliseconds; a scan for each byte would take hours.
+/// Each megabyte takes milliseconds; one scan per byte would take hours.
 #[test]
 fn long_hostile_text_is_read_in_linear_time() {
     const BYTES: usize = 1_000_000;
@@ -240,7 +240,7 @@ proptest! {
         check_all(&text);
     }
 
-    /// Text of the characters that have a meaning, and some that look like them.
+    /// Text of characters with a meaning, and of characters that resemble them.
     #[test]
     fn no_text_like_a_format_makes_a_check_panic(
         text in "(https?|urn|mailto|xn--|[a-z0-9.@:/?#%\"\\\\\\[\\]()+TZ é٤。💩\u{0}\u{301}\u{200c}-]){0,80}",

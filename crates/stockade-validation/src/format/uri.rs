@@ -1,8 +1,8 @@
 //! URIs: RFC 3986, `URI` in appendix A.
 //!
-//! A URI has a scheme; a relative reference is none. There is no greatest
-//! length. The grammar is generic, so that `http:` alone and a port of ten
-//! digits pass. Zones of IPv6 addresses do not: RFC 6874 is obsolete.
+//! A URI has a scheme; a relative reference does not. There is no maximum
+//! length. The grammar is generic, so `http:` and a port of ten digits pass.
+//! Zones of IPv6 addresses do not, because RFC 6874 is obsolete.
 
 use memchr::{memchr, memchr2};
 
@@ -50,7 +50,7 @@ pub(super) fn is_any(text: &str, grammar: &Grammar) -> bool {
     if let Some((_, rest)) = split_scheme(text) {
         return is_rest(rest, grammar);
     }
-    // The first segment of a relative path has no colon.
+    // The first segment of a relative path must not contain a colon.
     let first = text.find(['/', '?', '#']).unwrap_or(text.len());
     !text[..first].contains(':') && is_rest(text, grammar)
 }
@@ -58,7 +58,7 @@ pub(super) fn is_any(text: &str, grammar: &Grammar) -> bool {
 /// Returns true for the part after the scheme.
 fn is_rest(rest: &str, grammar: &Grammar) -> bool {
     let end = memchr2(b'?', b'#', rest.as_bytes()).unwrap_or(rest.len());
-    // The query keeps its question mark, which may be in it too.
+    // The query keeps its question mark, which is also valid within the query.
     let (hierarchy, tail) = rest.split_at(end);
     let (query, fragment) = bytes::split_once(tail, b'#').unwrap_or((tail, ""));
 
@@ -69,7 +69,8 @@ fn is_rest(rest: &str, grammar: &Grammar) -> bool {
                 rest.split_at(memchr(b'/', rest.as_bytes()).unwrap_or(rest.len()));
             is_authority(authority, grammar) && bytes::all(path.as_bytes(), &grammar.path)
         }
-        // Without an authority no path begins with two slashes, as here.
+        // A path without an authority does not begin with two slashes; this was
+        // checked above.
         None => bytes::all(hierarchy.as_bytes(), &grammar.path),
     };
     is_hierarchy
@@ -77,9 +78,9 @@ fn is_rest(rest: &str, grammar: &Grammar) -> bool {
         && bytes::all(fragment.as_bytes(), &grammar.query)
 }
 
-/// Returns the scheme, and the text behind its colon.
+/// Splits the text into the scheme and the part after its colon.
 pub(super) fn split_scheme(text: &str) -> Option<(&str, &str)> {
-    // Schemes are short, so that a search would cost more than this.
+    // Schemes are short, so a search would cost more than this loop.
     let end = text.bytes().position(|it| SCHEME.refuses(it))?;
     let (scheme, rest) = text.split_at_checked(end)?;
     let begins_well = scheme.starts_with(|it: char| it.is_ascii_alphabetic());
@@ -87,7 +88,7 @@ pub(super) fn split_scheme(text: &str) -> Option<(&str, &str)> {
 }
 
 fn is_authority(text: &str, grammar: &Grammar) -> bool {
-    // Most are a name and nothing else.
+    // Most authorities are only a name.
     bytes::all(text.as_bytes(), &grammar.name)
         || split_by(text, grammar).is_some_and(|(host, _)| match host {
             Host::Address(address) => ip::is_v6(address) || is_future_address(address),
@@ -103,14 +104,15 @@ pub(super) enum Host<'t> {
     Name(&'t str),
 }
 
-/// Returns the host, still unchecked, and the port, which is any number of
-/// digits or none; `None` if those or the user information are wrong.
+/// Returns the host, still unchecked, and the port, which may be empty or have
+/// any number of digits. Returns `None` if the port or the user information is
+/// invalid.
 pub(super) fn split_authority(text: &str) -> Option<(Host<'_>, &str)> {
     split_by(text, &URI)
 }
 
 fn split_by<'t>(text: &'t str, grammar: &Grammar) -> Option<(Host<'t>, &'t str)> {
-    // Neither user information nor a host has an `@`.
+    // Neither the user information nor a host contains an `@`.
     let (user, rest) = bytes::split_once(text, b'@').unwrap_or(("", text));
     let (host, port) = if let Some(rest) = rest.strip_prefix('[') {
         let (address, port) = rest.split_once(']')?;
@@ -125,7 +127,7 @@ fn split_by<'t>(text: &'t str, grammar: &Grammar) -> Option<(Host<'t>, &'t str)>
     (is_port && is_user).then_some((host, digits))
 }
 
-/// Returns true for an `IPvFuture`: `v`, a version in hexadecimal, a dot, an
+/// Returns true for an `IPvFuture`: `v`, a hexadecimal version, a dot, an
 /// address.
 fn is_future_address(text: &str) -> bool {
     let Some((version, address)) =
@@ -144,7 +146,7 @@ static SCHEME: Set = bytes::letters_digits_and(b"+-.");
 
 pub(super) static URI: Grammar = GRAMMAR;
 
-/// The grammar of IRIs is made from it.
+/// The grammar of URIs, from which the grammar of IRIs is derived.
 pub(super) const GRAMMAR: Grammar = Grammar {
     // `unreserved`, `sub-delims` and escapes.
     name: bytes::escapes_and(bytes::letters_digits_and(b"-._~!$&'()*+,;=")),

@@ -1,23 +1,23 @@
-//! URLs as the forms of the web take them: absolute, and somewhere to go.
+//! URLs as HTML forms accept them: absolute, with a destination.
 //!
-//! - Schemes that lead to code or to this machine never pass, in any case of
-//!   letters and with a host too: `javascript:`, `vbscript:`, `data:`, `file:`,
-//!   `blob:`, `view-source:`, `intent:`.
-//! - `mailto:` is followed by something, `urn:` by a name as in RFC 8141.
-//! - Every other scheme is followed by `//`, perhaps user information and `@`,
-//!   a host, perhaps a port up to 65535.
+//! - Schemes that run code or open local resources never pass, in any case and
+//!   even with a host: `javascript:`, `vbscript:`, `data:`, `file:`, `blob:`,
+//!   `view-source:`, `intent:`.
+//! - `mailto:` must be followed by text, and `urn:` by a name as in RFC 8141.
+//! - Every other scheme is followed by `//`, optional user information and `@`,
+//!   a host, and an optional port up to 65535.
 //! - A host is an IPv6 address in brackets, an IPv4 address in four decimal
-//!   numbers, or labels of letters, digits, hyphens and underscores; perhaps a
-//!   dot at the end. Letters beyond ASCII are those of RFC 5892, in either case,
-//!   also behind `xn--`; symbols such as emoji are no letters. A name whose last
-//!   label is a number is none, as in the URL Standard.
-//! - Path, query and fragment have the code points of the URL Standard, so that
-//!   text beyond ASCII needs no escapes, and `[ ] { } | ^`, which browsers leave
-//!   as they are. Blanks, `"`, `<`, `>`, `\`, `` ` `` and control characters are
-//!   written as escapes, of two hexadecimal digits.
+//!   numbers, or labels of letters, digits, hyphens and underscores with an
+//!   optional trailing dot. Letters beyond ASCII are the letters of RFC 5892,
+//!   in either case, also after `xn--`; symbols such as emoji are not letters.
+//!   A name with a numeric last label is invalid, as in the URL Standard.
+//! - Path, query and fragment use the code points of the URL Standard, so text
+//!   beyond ASCII does not need escapes. They may also contain `[ ] { } | ^`,
+//!   which browsers do not change. Spaces, `"`, `<`, `>`, `\`, `` ` `` and
+//!   control characters must be written as escapes of two hexadecimal digits.
 //!
-//! So neither `url` nor `uri` contains the other: `uri` also takes schemes
-//! without a host, and no character beyond ASCII.
+//! Therefore neither `url` nor `uri` contains the other: `uri` also accepts
+//! schemes without a host, but no character beyond ASCII.
 
 use memchr::{memchr_iter, memchr3};
 
@@ -27,7 +27,7 @@ use super::{bytes, hostname, idna, ip};
 
 /// Returns true if the text is an absolute URL of at most 2,048 characters.
 pub(super) fn is_url(text: &str) -> bool {
-    // The second comparison bounds the count.
+    // The second comparison bounds the cost of the count.
     if text.len() > MAX_CHARACTERS
         && (text.len() > MAX_CHARACTERS * 4 || text.chars().count() > MAX_CHARACTERS)
     {
@@ -54,7 +54,8 @@ pub(super) fn is_url(text: &str) -> bool {
     is_authority(authority) && is_tail(tail)
 }
 
-/// Judges the part behind `urn:`: the name of a namespace, a colon, a name within it.
+/// Checks the part after `urn:`: a namespace, a colon, and a name within the
+/// namespace.
 fn is_urn_rest(text: &str) -> bool {
     text.split_once(':').is_some_and(|(namespace, name)| {
         (2..=32).contains(&namespace.len())
@@ -83,7 +84,8 @@ fn is_host_name(text: &str) -> bool {
     name.len() <= hostname::MAX_NAME_BYTES && name.split('.').all(is_label)
 }
 
-/// Returns true if an address may end so: decimal digits, or `0x` and hexadecimal ones.
+/// Returns true if the label can end an address: decimal digits, or `0x` and
+/// hexadecimal digits.
 fn is_number(label: &str) -> bool {
     let hexadecimal = label.strip_prefix("0x").or_else(|| label.strip_prefix("0X"));
     hexadecimal.is_some_and(|it| it.bytes().all(|it| it.is_ascii_hexdigit()))
@@ -102,20 +104,23 @@ fn is_label(label: &str) -> bool {
         && hostname::ace_suffix(label).is_none_or(idna::is_a_label_suffix)
 }
 
-/// Returns true if path, query and fragment have no character that must be escaped.
+/// Returns true if path, query and fragment contain no character that must be
+/// escaped.
 fn is_tail(text: &str) -> bool {
     bytes::all(text.as_bytes(), &TAIL)
         && memchr_iter(b'#', text.as_bytes()).nth(1).is_none()
         && (text.is_ascii() || text.chars().all(|it| it.is_ascii() || is_beyond_ascii(it)))
 }
 
-/// Path, query and fragment, without a look at characters beyond ASCII.
+/// The bytes of path, query and fragment. Characters beyond ASCII are not
+/// checked here.
 static TAIL: Set = bytes::escapes_and(bytes::beyond_ascii_and(bytes::letters_digits_and(
     b"-._~!$&'()*+,;=:@/?#[]{}|^",
 )));
 
-/// Returns true if a character that is not ASCII may be in a URL: neither a control
-/// character nor a noncharacter, and no white space, which browsers escape.
+/// Returns true if a URL may contain this character beyond ASCII. Control
+/// characters, noncharacters and white space, which browsers escape, are
+/// invalid.
 fn is_beyond_ascii(character: char) -> bool {
     let is_noncharacter =
         matches!(character, '\u{fdd0}'..='\u{fdef}') || u32::from(character) & 0xfffe == 0xfffe;
@@ -124,8 +129,7 @@ fn is_beyond_ascii(character: char) -> bool {
 
 const MAX_CHARACTERS: usize = 2_048;
 
-/// Schemes that run something, read a file of this machine, or start another
-/// program of it.
+/// Schemes that run code, read a local file, or start another local program.
 const REFUSED_SCHEMES: [&str; 7] =
     ["javascript", "vbscript", "data", "file", "blob", "view-source", "intent"];
 

@@ -1,11 +1,12 @@
 //! UUIDs: RFC 9562, section 4, any version and variant.
 
-/// Returns true if the text is 8, 4, 4, 4 and 12 hexadecimal digits with hyphens between.
+/// Returns true if the text is 8, 4, 4, 4 and 12 hexadecimal digits, separated
+/// by hyphens.
 pub(super) fn is_uuid(text: &str) -> bool {
     let Ok(text) = <&[u8; 36]>::try_from(text.as_bytes()) else {
         return false;
     };
-    // Without a branch for each byte.
+    // Avoids a branch per byte.
     let is_digit = |all, byte: &u8| all & byte.is_ascii_hexdigit();
     [8, 13, 18, 23].into_iter().all(|at| text[at] == b'-')
         && [0..8, 9..13, 14..18, 19..23, 24..36]

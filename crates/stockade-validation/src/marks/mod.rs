@@ -63,7 +63,8 @@ pub struct Marks {
     has_origins: bool,
 }
 
-/// The number of rules that are followed without a step into the value.
+/// The maximum number of consecutive references that are followed without a
+/// step into the value.
 const MAX_FOLLOWED: usize = 128;
 
 /// The rules of the members of one object.
@@ -95,7 +96,8 @@ impl<'m> Whole<'m> {
         }
     }
 
-    /// Returns true if the member of this name is marked with its variant.
+    /// Returns true if the member with this name is marked together with its
+    /// variant.
     fn has(self, mark: Mark, name: &str) -> bool {
         let tag = match mark {
             Mark::ReadOnly => self.read_only,
@@ -106,7 +108,8 @@ impl<'m> Whole<'m> {
 }
 
 impl MemberRules<'_> {
-    /// Returns true if both are the same rules: the same kind of a union, for example.
+    /// Returns true if both are the same rules, for example the same variant of
+    /// a union.
     fn is(self, other: Self) -> bool {
         match (self, other) {
             (Self::Object { rules, .. }, Self::Object { rules: other, .. }) => {
@@ -158,7 +161,7 @@ impl Marks {
         self.strip_node(&self.compiled.root, mark, value);
     }
 
-    /// Returns true if the place of this path in `value` is marked.
+    /// Returns true if the place at this path in `value` is marked.
     pub fn is_marked_at<'t>(
         &self,
         mark: Mark,
@@ -195,8 +198,8 @@ impl Marks {
         is_marked
     }
 
-    /// Returns true if some value has a marked place at the path of an error, such as
-    /// `owners[0].password`, or above it.
+    /// Returns true if any value has a marked place at the path of an error,
+    /// such as `owners[0].password`, or above it.
     #[must_use]
     pub fn may_be_marked(&self, mark: Mark, path: &str) -> bool {
         let steps: Vec<&str> = path.split(['.', '[']).map(|it| it.trim_end_matches(']')).collect();
@@ -289,7 +292,7 @@ impl Marks {
         false
     }
 
-    /// Returns the node that a reference leads to, or the node itself.
+    /// Returns the node that a reference refers to, or the node itself.
     fn followed<'m>(&'m self, node: &'m Node) -> &'m Node {
         let mut node = node;
         for _ in 0..MAX_FOLLOWED {
@@ -299,7 +302,8 @@ impl Marks {
         node
     }
 
-    /// Returns the rules of the members of an object; `None` if there are none.
+    /// Returns the rules of an object's members, or `None` if the object does
+    /// not have such rules.
     fn member_rules<'m>(
         &'m self,
         node: &'m Node,

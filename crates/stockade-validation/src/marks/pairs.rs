@@ -1,21 +1,22 @@
 //! The elements of a changed list, paired with the stored elements.
 //!
-//! A marked value of a stored element must stay with its element, and no element may get
-//! the marked values of two, nor two elements the values of one. Elements are paired by the
-//! first of these that fits:
+//! A marked value of a stored element must stay with its element. No element
+//! may receive the marked values of two elements, and two elements may not
+//! receive the values of one. Elements are paired by the first of these
+//! criteria that matches:
 //!
 //! 1. the same origin, in a JSON patch;
-//! 2. the same read-only `id`, which no second stored element has;
+//! 2. the same read-only `id`, if no second stored element has it;
 //! 3. the same visible content;
 //! 4. the same content without the marked values;
-//! 5. the same index, if both lists have the same length, no element has moved and no
-//!    element has an `id`.
+//! 5. the same index, if both lists have the same length, no element has moved
+//!    and no element has an `id`.
 //!
-//! Other read-only values do not identify an element: a client that sends the role of one
-//! element with the name of another would move the role.
+//! Other read-only values do not identify an element. Otherwise a client that
+//! sends one element's role with another element's name would move the role.
 //!
-//! Each step looks the elements up by a text of their content, so that long lists take
-//! linear time.
+//! Each step looks the elements up by a text of their content, so long lists
+//! take linear time.
 
 use std::collections::HashMap;
 
@@ -77,7 +78,8 @@ impl Marks {
         pairs.of
     }
 
-    /// Returns the text of the read-only `id` of an element; empty if it has none.
+    /// Returns the text of an element's read-only `id`, or an empty text
+    /// without an `id`.
     fn id_of(&self, node: &Node, element: &Value) -> String {
         let Value::Object(members) = element else { return String::new() };
         let Some(id @ (Value::String(_) | Value::Number(_))) = members.get(ID) else {
@@ -97,9 +99,9 @@ impl Marks {
 /// The stored element that is chosen if several have the same key.
 #[derive(Clone, Copy)]
 enum Choice {
-    /// The first that is free.
+    /// The first unpaired element.
     First,
-    /// The one at the same index, or the only one.
+    /// The element at the same index, or the only element.
     Only,
 }
 
@@ -134,10 +136,11 @@ impl Pairs {
         }
     }
 
-    /// Pairs the elements of one key. An empty key is none.
+    /// Pairs the elements with equal keys. Ignores empty keys.
     fn by_key(&mut self, stored: &[String], changed: &[String], choice: Choice) {
         let is_at = |index: usize, key: &String| stored.get(index) == Some(key);
-        // An element that stays in its place comes before another of the same key.
+        // An element that has not moved takes precedence over another element
+        // with the same key.
         for (index, key) in changed.iter().enumerate().filter(|(_, key)| !key.is_empty()) {
             if is_at(index, key) {
                 self.pair(index, index);
@@ -160,8 +163,8 @@ impl Pairs {
         }
     }
 
-    /// Pairs the other elements by their places, which have a meaning only if no element
-    /// has moved.
+    /// Pairs the other elements by index, which is meaningful only if no
+    /// element has moved.
     fn by_index(&mut self) {
         let mut pairs = self.of.iter().enumerate();
         let has_moved = pairs.any(|(index, at)| at.is_some_and(|at| at != index));

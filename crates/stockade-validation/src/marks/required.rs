@@ -3,12 +3,13 @@
 use super::{Mark, Marks};
 use crate::node::Node;
 
-/// The number of objects that are followed into each other.
+/// The maximum number of nested objects that are followed.
 const MAX_DEPTH: usize = 32;
 
 impl Marks {
-    /// Returns the path of a read-only property that every value must have; `None` if there
-    /// is none. Without the read-only places no value can be valid then.
+    /// Returns the path of a read-only property that every value must have, or
+    /// `None`. If such a property exists, no value without its read-only places
+    /// is valid.
     #[must_use]
     pub fn required_read_only(&self) -> Option<String> {
         let root = &self.compiled.root;

@@ -13,8 +13,8 @@ use crate::rule::{Additional, Rule};
 pub enum View {
     /// A whole value that a client sends: without the read-only places.
     Sent,
-    /// As [`Sent`](Self::Sent), and each write-only property may be absent: its stored
-    /// value is kept.
+    /// Like [`Sent`](Self::Sent), but write-only properties are optional: an
+    /// absent property retains its stored value.
     Change,
     /// A value that a client receives: without the write-only places.
     Shown,
@@ -28,7 +28,7 @@ impl View {
         }
     }
 
-    /// Returns the end of the name that a changed type has in documents.
+    /// Returns the suffix for the document name of a changed type.
     fn suffix(self) -> &'static str {
         match self {
             Self::Sent => "Input",
@@ -43,13 +43,15 @@ impl View {
     }
 }
 
-/// The number of references that are followed without a step into the value.
+/// The maximum number of consecutive references that are followed without a
+/// step into the value.
 const MAX_FOLLOWED: usize = 128;
 
 const BOTH: [Mark; 2] = [Mark::ReadOnly, Mark::WriteOnly];
 
 impl Rule {
-    /// Returns true if a place inside a property has the mark, while the property does not.
+    /// Returns true if a place inside a property has the mark but the property
+    /// itself does not.
     #[doc(hidden)]
     #[must_use]
     pub fn has_inner_mark(&self, mark: Mark) -> bool {
@@ -63,8 +65,8 @@ impl Rule {
             || target.written.as_ref().is_some_and(|written| written.has_inner_mark(mark))
     }
 
-    /// Returns the rule of the values that clients receive; `None` if it has no write-only
-    /// place, so that it is this rule.
+    /// Returns the rule of the values that clients receive, or `None` if it
+    /// equals this rule because no place is write-only.
     #[doc(hidden)]
     #[must_use]
     pub fn shown(self) -> Option<Self> {
@@ -77,8 +79,8 @@ impl Rule {
         Some(self.viewed(View::Shown))
     }
 
-    /// Returns the rule without the places that the view removes, at every depth. Types
-    /// without such a place stay as they are.
+    /// Returns the rule without the places that the view removes, at every
+    /// depth. Types without such a place do not change.
     #[doc(hidden)]
     pub fn viewed(self, view: View) -> Self {
         let mut rule = self;
@@ -98,7 +100,8 @@ impl Rule {
                 }
                 kept.push((name, property.viewed(view)));
             }
-            // A property that is read and written by two rules is listed twice.
+            // A property with separate rules for reading and writing is listed
+            // twice.
             removed.retain(|name| kept.iter().all(|(known, _)| known != name));
             rule.properties = Some(kept);
         }
@@ -181,7 +184,7 @@ impl Reference {
     }
 }
 
-/// Returns the rule that references lead to, or the rule itself.
+/// Returns the rule that references refer to, or the rule itself.
 fn target(rule: &Rule) -> std::borrow::Cow<'_, Rule> {
     let mut target = std::borrow::Cow::Borrowed(rule);
     for _ in 0..MAX_FOLLOWED {
@@ -216,7 +219,8 @@ fn is_marked(rule: &Rule, mark: Mark) -> bool {
     false
 }
 
-/// Returns the rule that a reference leads to, or the rule of the elements of a list.
+/// Returns the rule that a reference refers to, or the rule of a list's
+/// elements.
 fn next(rule: &Rule) -> Option<Rule> {
     match &rule.inner {
         Some(InnerRule::Reference(reference)) => Some(reference.rule()),

@@ -6,19 +6,19 @@ use super::{Mark, Marks, Member, MemberRules};
 use crate::node::{Inner, Node};
 
 impl Marks {
-    /// Gives a stored value the form of a changed one: each list has the stored elements
-    /// that belong to the changed elements, or null for a new element. A part of another
-    /// kind becomes null.
+    /// Aligns a stored value with a changed value: each list contains the
+    /// stored elements that belong to the changed elements, or null for a new
+    /// element. A part of another kind becomes null.
     ///
-    /// Call it before marked places are removed from `changed`: the marked values that a
-    /// client sends back help to find the element.
+    /// Call it before marked places are removed from `changed`, because the
+    /// marked values that a client sends back help to find the element.
     #[must_use]
     pub fn aligned(&self, stored: &Value, changed: &Value) -> Value {
         self.align(&self.compiled.root, stored, changed)
     }
 
     fn align(&self, node: &Node, stored: &Value, changed: &Value) -> Value {
-        // The value that a client sends in such a place has no meaning.
+        // A client's value in such a place is ignored.
         if self.is_marked(node, Mark::ReadOnly) {
             return stored.clone();
         }
@@ -50,15 +50,16 @@ impl Marks {
         }
     }
 
-    /// Puts the marked values of `stored` into `changed`, which does not have them, except
-    /// the properties that `patch`, a merge patch, sets to null. `stored` is
-    /// [aligned](Self::aligned).
+    /// Puts the marked values of `stored` into `changed`, which does not have
+    /// them. Skips the properties that `patch`, a merge patch, sets to null.
+    /// `stored` is [aligned](Self::aligned).
     pub fn restore(&self, mark: Mark, stored: &Value, changed: &mut Value, patch: Option<&Value>) {
         self.restore_node(&self.compiled.root, mark, stored, changed, patch);
     }
 
-    /// As [`restore`](Self::restore), inside the members that `changed` has, and not of the
-    /// marked properties of the whole.
+    /// Restores like [`restore`](Self::restore), but only inside the existing
+    /// members of `changed`. Does not restore the marked properties of the
+    /// whole value.
     pub fn restore_inside(
         &self,
         mark: Mark,
@@ -93,7 +94,7 @@ impl Marks {
                     let is_marked = match self.member(member_rules, mark, name) {
                         Member::Marked => true,
                         Member::Removable(node) => self.is_marked(node, mark),
-                        // Null takes the place of a marked content.
+                        // Null replaces marked content.
                         Member::Content(_) => false,
                         Member::Unknown => continue,
                     };
@@ -124,7 +125,8 @@ impl Marks {
         }
     }
 
-    /// As `restore_node`, in a place that becomes null if it is marked.
+    /// Restores like `restore_node`, in a place that becomes null if it is
+    /// marked.
     fn restore_place(
         &self,
         node: &Node,
@@ -165,8 +167,9 @@ impl Marks {
         }
     }
 
-    /// Returns the path of a required property below the whole that has this mark and is
-    /// not there: clients cannot send it, and nobody else has set it.
+    /// Returns the path of a missing required property with this mark below the
+    /// whole value. Clients cannot send the property, and the application has
+    /// not set it.
     #[must_use]
     pub fn missing(&self, mark: Mark, value: &Map<String, Value>) -> Option<String> {
         let member_rules = self.member_rules(&self.compiled.root, value)?;
@@ -219,14 +222,14 @@ impl Marks {
         }
     }
 
-    /// Returns true if null is in a marked place that does not take null.
+    /// Returns true if null is in a marked place that does not accept null.
     fn is_missing(&self, node: &Node, mark: Mark, value: &Value) -> bool {
         let accepts_null = node.accepts_null && self.followed(node).accepts_null;
         value.is_null() && !node.nullable && !accepts_null && self.is_marked(node, mark)
     }
 
-    /// Removes the value of a path from `stored`: the place of the same path in `changed`,
-    /// whose list elements may have moved.
+    /// Removes the value at a path from `stored`. The path applies to
+    /// `changed`, and its list elements may have moved.
     pub fn forget<'t>(
         stored: &mut Value,
         changed: &Value,
@@ -270,7 +273,7 @@ impl Marks {
         }
     }
 
-    /// Returns the rules of the members if both objects have the same.
+    /// Returns the member rules if they are the same for both objects.
     fn common_rules<'m>(
         &'m self,
         node: &'m Node,

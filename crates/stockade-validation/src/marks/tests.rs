@@ -1,5 +1,5 @@
-//! Tests of marks in each kind of rule. The property test is one of resources, in all
-//! stores.
+//! Tests of marks in each kind of rule. The property test is part of the
+//! resource tests, in all stores.
 
 use serde_json::{Value, json};
 
@@ -130,7 +130,7 @@ fn finds_marked_places_by_path() {
     for (path, expected) in [
         ("node.children[3].key", true),
         ("node.name", false),
-        // Another kind of the union has it.
+        // Another variant of the union contains it.
         ("tagged.key", true),
         ("content.value.key", true),
         ("variants.a.name", false),
@@ -154,7 +154,7 @@ fn views_have_no_marked_place() {
     assert_eq!(names(&sent, "NodeInput"), ["name", "key", "children"]);
     assert_eq!(sent["$defs"]["NodeInput"]["required"], json!(["name"]));
     assert_eq!(names(&document(View::Shown), "NodeOutput"), ["name", "role", "children"]);
-    // A type without marks stays as it is.
+    // A type without marks does not change.
     let plain = || Rule::object([("list", Rule::array(Rule::string()))]);
     assert!(!plain().has_inner_mark(Mark::WriteOnly));
     let [one, other] = [plain().viewed(View::Sent), plain()].map(|rule| rule.build().unwrap());
@@ -180,7 +180,8 @@ fn rejects_a_marked_flattened_union() {
     assert!(error.contains("a flattened union cannot be marked"), "{error}");
 }
 
-/// Changes a stored list to another one, and returns the roles and keys of its elements.
+/// Changes a stored list to another list and returns the roles and keys of its
+/// elements.
 fn kept(stored: &[(&str, &str)], sent: &Value) -> Vec<[Value; 2]> {
     let marks =
         Marks::of(&Rule::object([("list", Rule::array(Rule::of::<Node>()))]).build().unwrap());
@@ -208,7 +209,7 @@ fn each_element_keeps_its_own_values() {
     assert_eq!(kept(&stored, &sent), [pair("user", "b"), pair("admin", "a"), pair("user", "c")]);
     // Fewer elements.
     assert_eq!(kept(&stored, &json!([{ "name": "c" }])), [pair("user", "c")]);
-    // A new element gets nothing, whatever it claims.
+    // A new element gets nothing, regardless of the values that it sends.
     let sent = json!([
         { "name": "d", "role": "root" }, { "name": "a" }, { "name": "b" }, { "name": "c" },
     ]);
@@ -335,7 +336,7 @@ fn names_the_marked_properties_of_each_type() {
     assert_eq!(Marks::of(&Node::schema().unwrap()).type_name(), Some("Node"));
 }
 
-/// The name that the library itself gives to a member is an ordinary key for a client.
+/// The library's internal member name is an ordinary key for a client.
 #[test]
 fn marks_hold_below_every_key_of_a_map() {
     let marks = Marks::of(&schema());
@@ -397,7 +398,8 @@ fn a_sent_read_only_value_does_not_move_to_another_element() {
         changed[1]["note"] = json!(9);
         check_roles(&stored, &changed, &["admin", "user"]);
     }
-    // Alone, added, and in place of the administrator behind another element.
+    // Unaccompanied, added, and in the administrator's position with another
+    // element before it.
     check_roles(&stored, &json!([{ "name": "eve", "note": 3, "role": "admin" }]), &[""]);
     check_roles(&stored, &json!([{ "name": "eve", "note": 2, "role": "admin" }]), &["user"]);
     let changed = json!([stored[0], stored[1], { "name": "mal", "role": "admin" }]);

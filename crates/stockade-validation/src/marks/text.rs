@@ -1,8 +1,8 @@
 //! The marks, applied to JSON text.
 //!
-//! Kept values are copied as text, so numbers keep all their digits. The work is linear in
-//! the length of the text: the first pass finds each value, the second writes the kept
-//! values.
+//! Remaining values are copied as text, so numbers retain all digits. The work
+//! is linear in the length of the text: the first pass finds each value, and
+//! the second pass writes the remaining values.
 
 use std::borrow::Cow;
 use std::iter::successors;
@@ -15,7 +15,7 @@ use crate::node::Node;
 use stockade_json::{Reader, Refused};
 
 impl Marks {
-    /// Returns true if a place, or the whole, has the mark.
+    /// Returns true if any place, or the whole value, has the mark.
     #[must_use]
     pub fn has(&self, mark: Mark) -> bool {
         self.leads_to_mark(&self.compiled.root, &[mark])
@@ -30,14 +30,14 @@ impl Marks {
         }
     }
 
-    /// Returns a JSON text without the marked places; `None` if it has no such place. A
-    /// marked whole becomes null.
+    /// Returns a JSON text without the marked places, or `None` if it does not
+    /// contain any. A marked whole becomes null.
     ///
     /// # Errors
     /// Fails if the text is not JSON.
     pub fn strip_text(&self, mark: Mark, text: &str) -> Result<Option<String>, serde_json::Error> {
         let Ok(parts) = parts_of(text) else {
-            // The reader gives no reason, so serde_json reads the text again.
+            // The reader reports no reason, so serde_json reads the text again.
             let mut value = serde_json::from_str(text)?;
             self.strip_whole(mark, &mut value);
             return serde_json::to_string(&value).map(Some);
@@ -50,7 +50,8 @@ impl Marks {
 
 /// A value of a text.
 struct Part {
-    /// The name in front of it, with its quotes; empty if it is not a member.
+    /// The name before the value, including quotes; empty if the value is not a
+    /// member.
     name: Range<usize>,
     value: Range<usize>,
     /// The number of parts that it consists of, including itself.
@@ -66,7 +67,8 @@ fn parts_of(text: &str) -> Result<Vec<Part>, Refused> {
     Ok(parts)
 }
 
-/// The reader limits how deep values are nested, and so how deep this recurses.
+/// Adds a value and its content. The reader limits the nesting depth, and so
+/// the recursion.
 fn add_part(
     reader: &mut Reader<'_>,
     parts: &mut Vec<Part>,
@@ -121,8 +123,8 @@ struct TextCopy<'a> {
 }
 
 impl<'a> TextCopy<'a> {
-    /// Copies a value that cannot be removed: it becomes null if it is marked. Returns true
-    /// if something has changed, as the functions below do.
+    /// Copies a value that cannot be removed; a marked value becomes null.
+    /// Returns true if anything has changed, as the functions below do.
     fn place(&mut self, node: &Node, index: usize) -> bool {
         if self.marks.is_marked(node, self.mark) {
             self.out.push_str("null");
@@ -196,7 +198,7 @@ impl<'a> TextCopy<'a> {
         has_changed
     }
 
-    /// Copies a value as it is.
+    /// Copies a value unchanged.
     fn keep(&mut self, index: usize) -> bool {
         self.out.push_str(self.raw(index));
         false
@@ -216,7 +218,7 @@ impl<'a> TextCopy<'a> {
         successors(Some(index + 1), next).take_while(move |child| *child < end)
     }
 
-    /// Returns the name in front of a member as the text has it.
+    /// Returns the name before a member, as written in the text.
     fn quoted_name(&self, index: usize) -> &'a str {
         let range = self.parts.get(index).map(|part| part.name.clone());
         range.and_then(|range| self.text.get(range)).unwrap_or_default()
@@ -235,7 +237,7 @@ impl<'a> TextCopy<'a> {
     }
 }
 
-/// Returns the content of a string, which the reader has found valid.
+/// Returns the content of a string that the reader has validated.
 fn unescaped(quoted: &str) -> Cow<'_, str> {
     let plain = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     match plain {

@@ -1,11 +1,11 @@
-//! The marked properties of types with a name, for other descriptions of these types.
+//! The marked properties of named types, for other descriptions of these types.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Mark, Marks};
 use crate::inner::Key;
 
-/// A type with a name, and its marked properties.
+/// A named type and its marked properties.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct MarkedType {
     /// The names of the properties that clients do not send.
@@ -15,8 +15,8 @@ pub struct MarkedType {
 }
 
 impl Marks {
-    /// Adds the types with a name in the schema, at every depth, by their short names. A
-    /// type without marks is added too.
+    /// Adds the named types in the schema, at every depth, by their short
+    /// names. Includes types without marks.
     pub fn add_types(&self, types: &mut BTreeMap<String, MarkedType>) {
         for definition in &self.compiled.definitions {
             // A view lacks the places that it removes.
@@ -36,7 +36,8 @@ impl Marks {
         }
     }
 
-    /// Returns the short name of the type that the whole is; `None` if it has no name.
+    /// Returns the short name of the whole value's type, or `None` if the type
+    /// is unnamed.
     #[must_use]
     pub fn type_name(&self) -> Option<&str> {
         match self.compiled.root.inner.as_deref() {

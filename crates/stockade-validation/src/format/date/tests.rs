@@ -1,4 +1,4 @@
-//! Dates and times at all borders, and against models.
+//! Dates and times at all boundaries, and against models.
 
 use proptest::prelude::*;
 
@@ -147,7 +147,7 @@ fn a_date_time_is_a_date_and_a_time() {
     }
 }
 
-/// Walks the calendar from day to day and asks for every day of the form.
+/// Walks the calendar day by day and checks every day of the format.
 #[test]
 fn dates_agree_with_a_walk_through_the_calendar() {
     const DAYS: [i32; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

@@ -1,8 +1,8 @@
-//! Both grammars side by side, and the tests of `is_email`.
+//! Both email grammars compared, and the tests of `is_email`.
 
 use super::*;
 
-/// Checks both grammars: (RFC 5321, forms of the web).
+/// Checks both grammars: (RFC 5321, HTML forms).
 #[track_caller]
 fn check(text: &str, expected: (bool, bool)) {
     assert_eq!((is_mailbox(text), is_form_address(text)), expected, "{text:?}");
@@ -141,8 +141,8 @@ fn lengths_end_at_63_64_and_254_bytes() {
 
 /// The tests of Dominic Sayers' `is_email`, against both grammars.
 ///
-/// Its categories tell by which RFC an address is valid; RFC 5321 is the first
-/// three of them, with no exception.
+/// Each category names the RFC that allows the address. The first three
+/// categories are RFC 5321, without exception.
 #[test]
 fn the_tests_of_isemail_pass_by_their_category() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/email/isemail_tests.xml");
@@ -167,7 +167,7 @@ fn the_tests_of_isemail_pass_by_their_category() {
     assert_eq!(form_exceptions, FORM_EXCEPTIONS.map(|(id, _)| id));
 }
 
-/// Where the forms of the web decide otherwise, and why.
+/// Cases that HTML forms decide differently, with reasons.
 const FORM_EXCEPTIONS: [(u32, &str); 17] = [
     (5, SINGLE_LABEL),
     (15, DOTS),
@@ -193,7 +193,7 @@ const DOTS: &str = "accepted: HTML has no rule for dots before the `@`";
 const QUOTED: &str = "refused: HTML has no quotation marks";
 const LITERAL: &str = "refused: HTML has no address literals";
 
-/// The text of the first element of this name; an empty one is `<name/>`.
+/// The text of the first element with this name; an empty element is `<name/>`.
 fn element<'t>(test: &'t str, name: &str) -> &'t str {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     let start = test.find(&open).map(|at| at + open.len());
@@ -201,8 +201,8 @@ fn element<'t>(test: &'t str, name: &str) -> &'t str {
     start.zip(end).map_or("", |(start, end)| &test[start..end])
 }
 
-/// Resolves the references of the file. U+2400 to U+241F stand for the control
-/// characters; the note at the head of the file says so.
+/// Resolves the references of the file. U+2400 to U+241F represent the control
+/// characters, as the note at the head of the file explains.
 fn unescape(text: &str) -> String {
     let mut pieces = text.split('&');
     let mut unescaped = pieces.next().unwrap_or_default().to_owned();

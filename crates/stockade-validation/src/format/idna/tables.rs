@@ -1,11 +1,13 @@
-//! Sets of characters beyond ASCII, as boundaries: the characters from the first
-//! number up to and without the second are in the set, and so on.
+//! Sets of characters beyond ASCII, stored as boundaries. The first number
+//! begins a range in the set, the second number is the first character after
+//! it, and so on.
 //!
-//! Made from the Unicode Character Database; [`MARKS`] and [`VIRAMAS`] from
-//! version 16, [`EXCLUDED`] from version 14 by the rules of RFC 5892, section 2.
-//! Letters of later versions are judged by their properties in `std`.
+//! Generated from the Unicode Character Database; [`MARKS`] and [`VIRAMAS`]
+//! from version 16, [`EXCLUDED`] from version 14 by the rules of RFC 5892,
+//! section 2. Letters of later versions are classified by their properties in
+//! `std`.
 
-/// Returns true if the set has the character.
+/// Returns true if the set contains the character.
 pub(super) fn contains(boundaries: &[u32], character: char) -> bool {
     boundaries.partition_point(|it| *it <= u32::from(character)) % 2 == 1
 }
@@ -72,11 +74,11 @@ pub(super) const MARKS: [u32; 642] = [
     0x1e4f0, 0x1e5ee, 0x1e5f0, 0x1e8d0, 0x1e8d7, 0x1e944, 0x1e94b, 0xe0100, 0xe01f0,
 ];
 
-/// Letters, digits and marks that are no small letters by RFC 5892: characters
-/// that normalization replaces, fractions and other numbers, old Hangul, and the
-/// exceptions that it disallows.
+/// Letters, digits and marks that RFC 5892 does not allow as lowercase letters:
+/// characters that normalization replaces, fractions and other numbers, old
+/// Hangul, and the disallowed exceptions.
 ///
-/// The boundaries are as few as possible, so that it also holds characters that
+/// To minimize the number of boundaries, the set also contains characters that
 /// are neither letters, digits nor marks.
 pub(super) const EXCLUDED: [u32; 320] = [
     0x00aa, 0x00b6, 0x00b9, 0x00bf, 0x0133, 0x0134, 0x0140, 0x0141, 0x0149, 0x014a, 0x017f, 0x0180,

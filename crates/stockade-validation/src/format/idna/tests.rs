@@ -1,4 +1,4 @@
-//! Punycode, the characters of labels, and the sets.
+//! Punycode, label characters, and the character sets.
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn the_samples_of_rfc_3492_are_decoded() {
 fn what_is_no_punycode_is_refused() {
     let nines = "9".repeat(59);
     let zs = "z".repeat(59);
-    // Sixty letters, then one character more than there is a place for.
+    // Sixty letters, then one character more than fits.
     let long = format!("{}-a", "a".repeat(60));
     for encoded in ["", "a-", "-", "-a", "x", "é", "a-é", "a-_", &nines, &zs, &long] {
         assert!(decode(encoded).is_none(), "{encoded:?}");
@@ -57,7 +57,8 @@ fn labels_have_small_letters_digits_and_marks() {
         "l·l",
         "a-é",
         "\u{915}\u{94d}\u{200d}\u{937}",
-        // A non-joiner between letters that join, as in Persian; a mark is stepped over.
+        // A non-joiner between letters that join, as in Persian; marks are
+        // skipped.
         "نامه\u{200c}ای",
         "نامه\u{64e}\u{200c}ای",
     ] {
@@ -134,7 +135,7 @@ fn the_sets_are_in_order() {
     }
 }
 
-/// A virama is a mark, and no mark is a letter at the head of a label.
+/// A virama is a mark, and a mark is never a letter at the head of a label.
 #[test]
 fn viramas_are_marks() {
     let viramas: Vec<_> = ('\0'..=char::MAX).filter(|it| contains(&VIRAMAS, *it)).collect();

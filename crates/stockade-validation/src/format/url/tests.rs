@@ -262,15 +262,16 @@ fn lengths_end_at_63_253_and_2048() {
     }
 }
 
-/// The web-platform-tests for parsing of URLs.
+/// The web-platform-tests for URL parsing.
 ///
 /// The tests give the result of a parser for any text, and a parser repairs
-/// many texts that are no valid URL. So its successes on `http:/a`, tabs,
-/// backslashes, `%` alone and such prove nothing here. But a text that a parser
-/// refuses must be refused here too.
+/// many invalid URLs. Its successes on `http:/a`, tabs, backslashes, a single
+/// `%` and similar texts therefore prove nothing here. But every text that a
+/// parser rejects must also be rejected here.
 ///
-/// The failures that `uri` takes are valid by RFC 3986, for which a host may
-/// be empty, hold any escape and look like an address, and a port has any size.
+/// The failures that `uri` accepts are valid by RFC 3986. It allows a host that
+/// is empty, contains any escape or resembles an address, and a port of any
+/// size.
 #[test]
 fn what_no_browser_parses_is_refused() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/url/urltestdata.json");
