@@ -1,8 +1,8 @@
-//! [`Names`]: the names of definitions in a document of many schemas.
+//! [`Names`]: unique names for the definitions in a document of many schemas.
 //!
-//! A name depends on the set of definitions alone, not on their order. Types
-//! are told apart by their identity, so that two types of one name are never
-//! taken for one.
+//! A name depends only on the set of definitions, not on their order. Types are
+//! distinguished by identity, so two types with the same name are never
+//! confused.
 
 mod candidate;
 mod resolve;
@@ -16,15 +16,16 @@ pub(crate) use self::candidate::plain;
 use self::resolve::resolve;
 use crate::document::{Definition, DefinitionId};
 
-/// The names of definitions in a document of many schemas.
+/// A set of unique names for the definitions in a document of many schemas.
 ///
-/// - The short name, if one type has it.
-/// - If several have it, all get the last segment of their module in front
-///   (`QualityCreatePolicy`), or more segments, until they differ. Types that
-///   nothing tells apart are numbered.
+/// - A type gets its short name if no other type has the same one.
+/// - If several types share a short name, all are prefixed with the last
+///   segment of their module (`QualityCreatePolicy`), or with more segments,
+///   until they differ. Types that still share a name are numbered.
 /// - `#[schema(name = "…")]` pins the name of a type.
-/// - Where reading and writing differ, what is written has the name, and what is
-///   read has it with `Input` behind. Else both are one definition.
+/// - If input and output differ, the output definition has the plain name and
+///   the input definition has the suffix `Input`. Otherwise both are one
+///   definition.
 ///
 /// ```
 /// use stockade_validation::{HasSchema, Names, Rule};
@@ -60,10 +61,11 @@ pub struct Names {
 }
 
 impl Names {
-    /// Names these definitions, each of which may come several times.
+    /// Names these definitions, which may contain duplicates.
     ///
     /// # Errors
-    /// When two types are pinned to the same name: each with its place.
+    /// Fails if two types are pinned to the same name. The error lists both
+    /// with their source locations.
     pub fn of(definitions: impl IntoIterator<Item = Definition>) -> Result<Self, ConfigError> {
         let mut all: HashMap<DefinitionId, Definition> = HashMap::new();
         for definition in definitions {
@@ -82,13 +84,14 @@ impl Names {
         Ok(names)
     }
 
-    /// Returns the name of a definition; `None` if it is not among them.
+    /// Returns the name of a definition, or `None` if the definition is
+    /// unknown.
     #[must_use]
     pub fn get(&self, id: &DefinitionId) -> Option<&str> {
         self.names.get(id).map(String::as_str)
     }
 
-    /// Returns each name with its definition, in the order of the names.
+    /// Returns each name with its definition, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Definition)> {
         self.definitions.iter().map(|(name, definition)| (name.as_str(), definition))
     }

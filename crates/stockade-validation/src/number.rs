@@ -1,7 +1,7 @@
-//! Numbers of JSON, compared exactly.
+//! JSON numbers, compared exactly.
 //!
-//! An `i64`, a `u64` and an `f64` are compared by value, without rounding one
-//! to the type of another: 9007199254740993 is greater than 9007199254740992.0.
+//! An `i64`, a `u64` and an `f64` are compared by value, without rounding to
+//! another type: 9007199254740993 is greater than 9007199254740992.0.
 
 mod multiple;
 
@@ -13,12 +13,12 @@ use serde_json::Number;
 
 pub(crate) use self::multiple::is_multiple;
 
-/// A number in the one form that equal numbers share.
+/// A number in normalized form: equal numbers have the same form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Num {
-    /// Whole, and of a magnitude below 2^126.
+    /// A whole number with a magnitude below 2^126.
     Whole(i128),
-    /// Everything else: a fraction, or very large. Never NaN.
+    /// Any other number: a fraction, or very large. Never NaN.
     Float(f64),
 }
 
@@ -30,9 +30,9 @@ impl Num {
         if let Some(whole) = number.as_u64() {
             return Self::Whole(whole.into());
         }
-        // Without `arbitrary_precision` only a float is left. With it, an integer may
-        // have more digits than a float, and a number beyond the range of `f64` counts
-        // as infinite.
+        // Without `arbitrary_precision`, only a float remains here. With it, an
+        // integer may have more digits than a float, and a number beyond the
+        // range of `f64` counts as infinite.
         if let Some(whole) = number.as_i128().filter(|whole| whole.unsigned_abs() < 1 << 126) {
             return Self::Whole(whole);
         }
@@ -40,7 +40,7 @@ impl Num {
     }
 
     pub(crate) fn of_float(float: f64) -> Self {
-        // The usual case, with one instruction each way.
+        // The common case, with one instruction in each direction.
         #[expect(clippy::cast_possible_truncation, reason = "compared with the original")]
         let near = float as i64;
         if near.unsigned_abs() < EXACT_MAX {
@@ -68,7 +68,7 @@ impl Num {
         self.compare(Self::Whole(0)).is_gt()
     }
 
-    /// Returns the number as an integer of 64 bits, if it is one.
+    /// Returns the number as a 64-bit integer, if possible.
     pub(crate) fn to_whole(self) -> Option<Number> {
         let Self::Whole(whole) = self else {
             return None;
@@ -94,7 +94,8 @@ impl Num {
     }
 }
 
-/// Compares with a float that is a fraction or beyond every whole number here.
+/// Compares with a float that is a fraction or outside the range of whole
+/// numbers.
 fn whole_to_float(whole: i128, float: f64) -> Ordering {
     if let Ok(small) = i32::try_from(whole) {
         return f64::from(small).total_cmp(&float);
@@ -104,7 +105,7 @@ fn whole_to_float(whole: i128, float: f64) -> Ordering {
     }
     #[expect(clippy::cast_possible_truncation, reason = "below 2^126")]
     let floor = float.floor() as i128;
-    // `float` is a fraction, so it lies above its floor.
+    // `float` is a fraction, so it is above its floor.
     if whole <= floor { Ordering::Less } else { Ordering::Greater }
 }
 
@@ -114,8 +115,9 @@ const EXACT_MAX: u64 = 1 << 53;
 /// 2^126.
 const WHOLE_MAX: f64 = 85_070_591_730_234_615_865_843_651_857_942_052_864.0;
 
-/// Reads trimmed decimal text: sign, digits, fraction, exponent; no hex, no
-/// names. `None` for everything else, and beyond the range of an `f64`.
+/// Parses trimmed decimal text: sign, digits, fraction, exponent. Hexadecimal
+/// numbers and names are not accepted. Returns `None` for any other text, and
+/// beyond the range of `f64`.
 ///
 /// Whole text within 64 bits stays exact.
 pub(crate) fn parse(text: &str) -> Option<Number> {
@@ -133,14 +135,14 @@ pub(crate) fn parse(text: &str) -> Option<Number> {
     Number::from_f64(unsigned.parse().ok()?)
 }
 
-/// Returns a float as an integer of 64 bits, if it is one.
+/// Returns a float as a 64-bit integer, if possible.
 pub(crate) fn whole_float(number: &Number) -> Option<Number> {
     let float = number.as_f64().filter(|_| number.is_f64())?;
     if may_be_exact(float) { Num::of_float(float).to_whole() } else { None }
 }
 
-/// Returns true if a float is not -2^63. Digits below -2^63 are rounded to that
-/// float too, while its own digits are read as an integer.
+/// Returns true if a float is not -2^63. Digits below -2^63 are also rounded to
+/// that float, while the digits of -2^63 itself are read as an integer.
 #[inline]
 pub(crate) fn may_be_exact(float: f64) -> bool {
     float > LEAST
@@ -149,9 +151,9 @@ pub(crate) fn may_be_exact(float: f64) -> bool {
 /// -2^63.
 const LEAST: f64 = -9_223_372_036_854_775_808.0;
 
-/// Returns true for a decimal number as `coerce_types` reads it: a sign,
-/// digits, a fraction, an exponent, of any size. White space is trimmed before.
-/// `.5` is a number, `5.` is none.
+/// Returns true for a decimal number that `coerce_types` accepts: a sign,
+/// digits, a fraction, an exponent, of any size. The caller trims white space.
+/// `.5` is a number, but `5.` is not.
 ///
 /// Spec: Validation schemas › `coerceTypes`.
 #[must_use]
@@ -170,7 +172,7 @@ pub(crate) fn is_decimal(text: &str) -> bool {
     exponent_fits && mantissa_fits
 }
 
-/// Returns true for a number as JSON writes it, without an exponent.
+/// Returns true for a number in JSON syntax without an exponent.
 ///
 /// Source: RFC 8259, section 6.
 #[must_use]
@@ -189,7 +191,8 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns the number as a message shows it: a whole one without a fraction.
+/// Returns the number as it appears in messages: a whole number has no
+/// fraction.
 pub(crate) fn shown(number: &Number) -> Shown<'_> {
     Shown(number)
 }
@@ -294,7 +297,7 @@ mod tests {
 
     #[test]
     fn tells_decimal_text_without_reading_it() {
-        // Of any size, but without white space.
+        // Numbers of any size, but without white space.
         for (text, expected) in [
             ("5", true),
             (".5", true),

@@ -6,8 +6,8 @@ mod serde_impls;
 
 use stockade_errors::__internal::setters;
 
-/// Options of a validation; by default all errors are listed, unknown keys are
-/// kept, and nothing is converted.
+/// Options of a validation. By default, all errors are listed, unknown keys
+/// remain, and nothing is converted.
 ///
 /// ```
 /// use stockade_validation::ValidationOptions;
@@ -19,37 +19,41 @@ use stockade_errors::__internal::setters;
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct ValidationOptions {
-    /// Ends at the first error. Default: false, all errors are listed.
+    /// Stops at the first error. Default: false, which lists all errors.
     #[doc(alias = "abortEarly")]
     pub abort_early: bool,
     /// Removes unknown keys without an error, at every level that lists
     /// properties. Default: false.
     #[doc(alias = "stripUnknown")]
     pub strip_unknown: bool,
-    /// `Some(false)` refuses unknown keys at every level, also in objects for
-    /// which no properties are listed, unless `additionalProperties` is written
-    /// there; `Some(true)` allows them even against
-    /// `additionalProperties: false`. Default: `None`, as the schema says.
+    /// `Some(false)` rejects unknown keys at every level, even in objects
+    /// without listed properties, unless the object sets
+    /// `additionalProperties`. `Some(true)` allows unknown keys even with
+    /// `additionalProperties: false`. Default: `None`, which follows the
+    /// schema.
     ///
     /// A key that an `additionalProperties` schema describes is not unknown. A
     /// rule without keywords for its value, such as `{}`, still allows every
-    /// object, and `enum` and `const` list whole ones.
+    /// object. `enum` and `const` list whole objects.
     #[doc(alias = "allowUnknown")]
     pub allow_unknown: Option<bool>,
-    /// Turns decimal text into numbers and `true` and `false` into booleans
-    /// where the type asks for those and not for a string. Default: false.
+    /// Converts decimal text to numbers, and `true` and `false` to booleans, if
+    /// the schema requires these types and does not allow a string. Default:
+    /// false.
     #[doc(alias = "coerceTypes")]
     pub coerce_types: bool,
-    /// Takes a single value as a list of one where a field of the root is of
-    /// type array, as query strings need it. Default: false.
+    /// Treats a single value as a list with one element if a field of the root
+    /// has the type array. Query strings need this. Default: false.
     pub list_from_one: bool,
-    /// Treats an empty text in a query string or a form as absent, unless the type is
-    /// text. Default: false, so `?age=` is an error if `age` is a number.
+    /// Treats an empty text in a query string or a form as absent, unless the
+    /// type is text. Default: false, so `?age=` is an error if `age` is a
+    /// number.
     ///
-    /// Text with a format and `enum` is not text in this sense: `?from=` for a date and
-    /// `?state=` for an enum are absent. In a list, empty elements are absent. A value that
-    /// is required and empty fails with the rule `required`. Forms treat optional empty
-    /// fields as absent without this option.
+    /// A text with a format or an `enum` does not count as text here: `?from=`
+    /// for a date and `?state=` for an enum are absent. In a list, empty
+    /// elements are absent. An empty required value fails with the rule
+    /// `required`. Forms treat optional empty fields as absent even without
+    /// this option.
     #[doc(alias = "emptyAsAbsent")]
     pub empty_as_absent: bool,
     /// Reads the values of checkboxes in a query string: `on` is true, and an absent
@@ -57,20 +61,21 @@ pub struct ValidationOptions {
     ///
     /// Source: WHATWG HTML, section 4.10.22.4 (constructing the entry list).
     pub checkboxes: bool,
-    /// Reads a number only if it is written as in JSON and has no exponent: `+5`, `1e1`,
-    /// `" 5"`, `007` and `.5` are rejected. Default: false, so text that stands for a
-    /// decimal number is accepted, as `coerce_types` says.
+    /// Reads a number only if it is written as in JSON and has no exponent:
+    /// `+5`, `1e1`, `" 5"`, `007` and `.5` are rejected. Default: false, which
+    /// accepts decimal text as described for `coerce_types`.
     #[doc(alias = "strictNumbers")]
     pub strict_numbers: bool,
-    /// The number of errors that are listed; nothing is looked at after the last one.
+    /// The maximum number of errors. Validation stops after the last one.
     /// Default: 1,000. 0 counts as 1.
     ///
-    /// The texts of the errors are bounded too: the list ends when they come to
-    /// 1 KiB (1,024 bytes) for each error that is allowed.
+    /// The size of the error texts is also limited: the list ends when they
+    /// reach 1 KiB (1,024 bytes) per allowed error.
     ///
     /// # Beyond the spec
     ///
-    /// Without a bound, 1 MB of wrong values is answered with tens of MB.
+    /// Without a limit, 1 MB of invalid values would cause a response of tens
+    /// of megabytes.
     #[doc(alias = "maxErrors")]
     pub max_errors: usize,
 }
@@ -98,7 +103,8 @@ impl ValidationOptions {
         }
     }
 
-    /// Returns the options for query strings: conversion, and lists of one.
+    /// Returns the options for query strings: conversion, and single values as
+    /// lists.
     #[must_use]
     pub fn query() -> Self {
         Self { coerce_types: true, list_from_one: true, ..Self::new() }

@@ -1,45 +1,45 @@
-//! [`PartRule`]: what a schema says of one part of `multipart/form-data`.
+//! [`PartRule`]: the rules of a schema for one part of `multipart/form-data`.
 
 use serde_json::{Map, Value, json};
 
 use crate::node::{Compiled, Inner, Node};
 use crate::{Rule, Schema};
 
-/// The rules of a part that are not about its value.
+/// The rules of a part that do not concern its value.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PartRule {
     /// The name of the field.
     pub name: String,
-    /// The kind of its content.
+    /// The kind of content.
     pub kind: PartKind,
     /// True if several parts may have the name.
     pub is_list: bool,
-    /// The largest content, in bytes; `None` for the limit of the form.
+    /// The maximum content size in bytes; `None` for the limit of the form.
     pub max_bytes: Option<usize>,
-    /// The media types that a file may have; empty for all.
+    /// The allowed media types of a file; empty allows all.
     pub media_types: Vec<String>,
 }
 
 /// The content of a part.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PartKind {
-    /// Text, which may stand for a number or a boolean.
+    /// Text, which may represent a number or a boolean.
     Text,
-    /// A file that is read before the handler starts.
+    /// A file that is read before the request handler starts.
     File,
-    /// A file that the handler reads.
+    /// A file that the request handler reads.
     Stream,
 }
 
-/// The keyword of documents that marks a file which the handler reads.
+/// The document keyword for a file that the request handler reads.
 const STREAM: &str = "x-stream";
 
 impl Rule {
-    /// Makes the rule of a file in `multipart/form-data`. Any value passes, because the
-    /// reader of the form makes it.
+    /// Creates the rule of a file in `multipart/form-data`. Any value passes,
+    /// because the form reader creates it.
     ///
-    /// Source: OpenAPI 3.0, section 4.7.14.2 (considerations for file uploads), whose
-    /// `format: binary` the generators of clients know.
+    /// Client generators support `format: binary`. Source: OpenAPI 3.0, section
+    /// 4.7.14.2 (considerations for file uploads).
     #[doc(hidden)]
     #[track_caller]
     pub fn file(kind: PartKind) -> Self {
@@ -52,7 +52,7 @@ impl Rule {
 }
 
 impl Schema {
-    /// Returns the rules of the parts of a form that the schema describes.
+    /// Returns the rules of the form parts that the schema describes.
     #[doc(hidden)]
     #[must_use]
     pub fn part_rules(&self) -> Vec<PartRule> {
@@ -76,8 +76,8 @@ impl Schema {
         properties.map(|property| rule((&property.name, &property.node))).collect()
     }
 
-    /// Returns true if a part of the value is a file, which only `multipart/form-data`
-    /// contains.
+    /// Returns true if the value contains a file, which only
+    /// `multipart/form-data` supports.
     #[doc(hidden)]
     #[must_use]
     pub fn has_files(&self) -> bool {

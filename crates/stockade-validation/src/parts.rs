@@ -8,8 +8,8 @@ use crate::build::Kind;
 use crate::inner::InnerRule;
 use crate::rule::Rule;
 
-/// The rules inside a rule that apply under a condition or to some parts of a value. Most
-/// rules have none.
+/// The rules inside a rule that apply under a condition or to some parts of a
+/// value. Most rules have no such parts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Parts {
     pub(crate) all_of: Vec<Rule>,
@@ -31,9 +31,9 @@ pub(crate) struct Parts {
     pub(crate) unevaluated_properties: Option<Box<Rule>>,
 }
 
-/// A boolean or a rule, for keywords that take both.
+/// A boolean as a rule, for keywords that accept both.
 impl From<bool> for Rule {
-    /// Makes a rule that every value follows, or that no value follows.
+    /// Creates a rule that every value or no value matches.
     #[track_caller]
     fn from(allowed: bool) -> Self {
         if allowed { Self::any() } else { Self::never() }
@@ -46,7 +46,7 @@ impl From<bool> for Rule {
 /// never change it: they insert no defaults, convert no text and remove no keys. See
 /// [Alternatives and conditions](crate#alternatives-and-conditions).
 impl Rule {
-    /// Requires that the value follows all of these rules: `allOf`.
+    /// Requires that the value matches all of these rules: `allOf`.
     ///
     /// ```
     /// use serde_json::json;
@@ -65,11 +65,12 @@ impl Rule {
         self
     }
 
-    /// Requires that the value follows at least one of these rules: `anyOf`.
+    /// Requires that the value matches at least one of these rules: `anyOf`.
     ///
-    /// If it follows none, the only error is the first error of the rule that came closest.
-    /// The closest rule has the JSON type of the value, then a constant that is equal, then
-    /// the fewest errors, then the first position.
+    /// If it matches none, the only error is the first error of the closest
+    /// rule. The closest rule is chosen by these criteria, in order: it has the
+    /// JSON type of the value, it has a constant that is equal, it has the
+    /// fewest errors, it comes first.
     ///
     /// ```
     /// use serde_json::json;
@@ -98,10 +99,11 @@ impl Rule {
         self
     }
 
-    /// Requires that the value follows exactly one of these rules: `oneOf`.
+    /// Requires that the value matches exactly one of these rules: `oneOf`.
     ///
-    /// If it follows none, the error is the same as that of [`any_of`](Self::any_of). Use
-    /// `any_of` if the rules exclude each other: it stops at the first match.
+    /// If it matches none, the error is the same as for
+    /// [`any_of`](Self::any_of). Use `any_of` if the rules exclude each other,
+    /// because it stops at the first match.
     #[doc(alias = "oneOf")]
     pub fn one_of(mut self, rules: impl IntoIterator<Item = Self>) -> Self {
         let rules: Vec<Self> = rules.into_iter().collect();
@@ -118,7 +120,7 @@ impl Rule {
         self
     }
 
-    /// Rejects values that follow this rule: `not`.
+    /// Rejects values that match this rule: `not`.
     pub fn not(mut self, rule: Self) -> Self {
         let location = self.location;
         let parts = self.parts_mut();
@@ -130,7 +132,8 @@ impl Rule {
         self
     }
 
-    /// Requires that values that follow `condition` also follow `then`: `if` and `then`.
+    /// Requires that values matching `condition` also match `then`: `if` and
+    /// `then`.
     ///
     /// ```
     /// use serde_json::json;
@@ -151,8 +154,8 @@ impl Rule {
         self.with_condition(condition, Some(then), None)
     }
 
-    /// Requires that values that follow `condition` also follow `then`, and that all others
-    /// follow `otherwise`: `if`, `then` and `else`.
+    /// Requires that values matching `condition` also match `then`, and that
+    /// all other values match `otherwise`: `if`, `then` and `else`.
     #[doc(alias = "else")]
     pub fn if_then_else(self, condition: Self, then: Self, otherwise: Self) -> Self {
         self.with_condition(condition, Some(then), Some(otherwise))
@@ -175,7 +178,7 @@ impl Rule {
         self
     }
 
-    /// Requires this rule of the whole object if the property is there:
+    /// Requires this rule for the whole object if the property is present:
     /// `dependentSchemas`.
     #[doc(alias = "dependentSchemas")]
     pub fn dependent_schemas<N: Into<String>>(
@@ -187,7 +190,8 @@ impl Rule {
         self
     }
 
-    /// Requires further properties if a property is there: `dependentRequired`.
+    /// Requires additional properties if a property is present:
+    /// `dependentRequired`.
     ///
     /// ```
     /// use serde_json::json;
@@ -218,14 +222,16 @@ impl Rule {
 
 /// Parts of arrays and objects.
 impl Rule {
-    /// Requires that the first elements follow these rules, each its own: `prefixItems`.
-    /// The array may be shorter. [`items`](Self::items) holds for the elements after them.
+    /// Requires a separate rule for each of the first elements: `prefixItems`.
+    /// The array may be shorter. [`items`](Self::items) applies to the elements
+    /// after them.
     #[doc(alias = "prefixItems")]
     pub fn prefix_items(self, rules: impl IntoIterator<Item = Self>) -> Self {
         self.with_inner(InnerRule::Tuple(rules.into_iter().collect()))
     }
 
-    /// Requires an element that follows this rule; [`min_contains`](Self::min_contains) and
+    /// Requires an element that matches this rule.
+    /// [`min_contains`](Self::min_contains) and
     /// [`max_contains`](Self::max_contains) change the number.
     ///
     /// ```
@@ -244,8 +250,9 @@ impl Rule {
         self
     }
 
-    /// Requires this rule of elements that no other keyword describes, also in the rules of
-    /// alternatives: `unevaluatedItems`. `false` rejects them.
+    /// Requires this rule for elements that no other keyword describes,
+    /// including keywords in alternatives: `unevaluatedItems`. `false` rejects
+    /// such elements.
     #[doc(alias = "unevaluatedItems")]
     pub fn unevaluated_items(mut self, rule: impl Into<Self>) -> Self {
         self.parts_mut().unevaluated_items = Some(Box::new(rule.into()));
@@ -253,7 +260,7 @@ impl Rule {
     }
 
     /// Requires a rule for the values of all keys that match a pattern:
-    /// `patternProperties`. Such a key is not unknown.
+    /// `patternProperties`. Such keys are not unknown.
     ///
     /// ```
     /// use serde_json::json;
@@ -279,15 +286,16 @@ impl Rule {
         self
     }
 
-    /// Requires that each key of the object follows this rule, as a text: `propertyNames`.
+    /// Requires this rule for each key of the object, as text: `propertyNames`.
     #[doc(alias = "propertyNames")]
     pub fn keys(mut self, rule: Self) -> Self {
         self.parts_mut().keys = Some(Box::new(rule));
         self
     }
 
-    /// Requires this rule of the values of keys that no other keyword describes, also in the
-    /// rules of alternatives: `unevaluatedProperties`. `false` rejects such keys.
+    /// Requires this rule for the values of keys that no other keyword
+    /// describes, including keywords in alternatives: `unevaluatedProperties`.
+    /// `false` rejects such keys.
     ///
     /// ```
     /// use serde_json::json;
@@ -314,9 +322,9 @@ impl Rule {
         self.parts.get_or_insert_default()
     }
 
-    /// Reads a keyword that has rules inside; false if it is another keyword, or if its value
-    /// has the wrong kind. `read` makes the rule of a value that is at these steps below the
-    /// keyword.
+    /// Reads a keyword with inner rules. Returns false if it is another
+    /// keyword, or if its value has the wrong kind. `read` creates the rule of
+    /// a value at these steps below the keyword.
     pub(crate) fn read_part(
         &mut self,
         keyword: &str,
@@ -362,7 +370,7 @@ impl Rule {
         true
     }
 
-    /// Returns the place of a keyword with one rule.
+    /// Returns the slot of a keyword with one rule.
     fn part_mut(&mut self, keyword: &str) -> Option<&mut Option<Box<Self>>> {
         const ONE: [&str; 8] = [
             "not",

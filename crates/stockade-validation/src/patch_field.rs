@@ -11,14 +11,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::has_schema::HasSchema;
 use crate::rule::Rule;
 
-/// A field of a partial update that may be absent, null or a value, as JSON
-/// Merge Patch (RFC 7396) has it.
+/// A field of a partial update that may be absent, null or a value, as in JSON
+/// Merge Patch (RFC 7396).
 ///
-/// It needs no attribute to be read: serde and the schema know that it may be
-/// absent. To be written by serde, the field needs
-/// `#[serde(skip_serializing_if = "Patch::is_absent")]`; without it an absent
-/// field is an error of the serializer, because a null would mean something
-/// else.
+/// Reading the field needs no attribute: serde and the schema accept its
+/// absence. Writing it with serde requires `#[serde(skip_serializing_if =
+/// "Patch::is_absent")]`. Otherwise an absent field is a serialization error,
+/// because null would have a different meaning.
 ///
 #[cfg_attr(feature = "derive", doc = "```")]
 #[cfg_attr(not(feature = "derive"), doc = "```ignore")]
@@ -56,7 +55,7 @@ use crate::rule::Rule;
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Patch<T> {
-    /// The field is not there: nothing changes.
+    /// The field is absent: nothing changes.
     #[default]
     Absent,
     /// The field is null: the value is deleted.
@@ -66,17 +65,17 @@ pub enum Patch<T> {
 }
 
 impl<T> Patch<T> {
-    /// Returns true if the field is not there.
+    /// Returns true if the field is absent.
     pub const fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
     }
 
-    /// Returns true if the field is there and null.
+    /// Returns true if the field is null.
     pub const fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
 
-    /// Returns the value, if the field has one.
+    /// Returns the value, if any.
     pub const fn value(&self) -> Option<&T> {
         match self {
             Self::Value(value) => Some(value),
@@ -84,7 +83,7 @@ impl<T> Patch<T> {
         }
     }
 
-    /// Returns `None` for an absent field, `Some(None)` for null.
+    /// Returns `None` for an absent field and `Some(None)` for null.
     pub fn into_option(self) -> Option<Option<T>> {
         match self {
             Self::Absent => None,
@@ -93,7 +92,8 @@ impl<T> Patch<T> {
         }
     }
 
-    /// Changes `target` to the value or to `None`; an absent field leaves it.
+    /// Sets `target` to the value or to `None`. An absent field does not change
+    /// it.
     pub fn apply(self, target: &mut Option<T>) {
         if let Some(new) = self.into_option() {
             *target = new;
@@ -141,13 +141,13 @@ impl<T: Serialize> Serialize for Patch<T> {
     }
 }
 
-/// A field that may be absent, and must not be null unless `T` may.
+/// A field that may be absent. It must not be null unless `T` allows null.
 ///
-/// An `Option` as a field may be both. It is read and written as [`Patch`] is,
-/// where there is an example of both.
+/// An `Option` field may be absent or null. `Optional` is read and written like
+/// [`Patch`]; see there for an example of both.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Optional<T> {
-    /// The field is not there.
+    /// The field is absent.
     #[default]
     Absent,
     /// The field has this value.
@@ -155,12 +155,12 @@ pub enum Optional<T> {
 }
 
 impl<T> Optional<T> {
-    /// Returns true if the field is not there.
+    /// Returns true if the field is absent.
     pub const fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
     }
 
-    /// Returns the value, if the field is there.
+    /// Returns the value if the field is present.
     pub const fn value(&self) -> Option<&T> {
         match self {
             Self::Value(value) => Some(value),
@@ -168,7 +168,7 @@ impl<T> Optional<T> {
         }
     }
 
-    /// Returns the value, if the field is there.
+    /// Returns the value if the field is present.
     pub fn into_option(self) -> Option<T> {
         match self {
             Self::Value(value) => Some(value),
@@ -176,7 +176,7 @@ impl<T> Optional<T> {
         }
     }
 
-    /// Changes `target` to the value; an absent field leaves it.
+    /// Sets `target` to the value. An absent field does not change it.
     pub fn apply(self, target: &mut T) {
         if let Self::Value(value) = self {
             *target = value;
@@ -227,12 +227,12 @@ fn absent<E: serde::ser::Error>(name: &str) -> E {
     ))
 }
 
-/// Reads a field; `None` if it is not there.
+/// Reads a field, or returns `None` if the field is absent.
 ///
-/// serde reads a missing field from a deserializer that has a value for an
-/// `Option` alone, and it is the same one that serde_json gives for null. Asked
-/// for a newtype, serde's fails without a call of the visitor, and every other
-/// one calls it.
+/// serde reads a missing field from a deserializer that yields a value only for
+/// an `Option`. That value is the same as for null in serde_json. For a
+/// newtype, serde's deserializer fails without calling the visitor, while every
+/// other deserializer calls the visitor.
 fn read_present<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     T: Deserialize<'de>,
@@ -242,18 +242,18 @@ where
     let visitor = Present { is_there: &is_there, of: PhantomData };
     match deserializer.deserialize_newtype_struct("Present", visitor) {
         Ok(value) => Ok(Some(value)),
-        // A format that fails before the visitor has another error.
+        // Other errors before the visitor come from the format.
         Err(error) if !is_there.get() && is_missing_field(&error) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Returns true for the text that `serde::de::Error::missing_field` has.
+/// Returns true for the message of `serde::de::Error::missing_field`.
 fn is_missing_field(error: &impl fmt::Display) -> bool {
     error.to_string().starts_with("missing field")
 }
 
-/// Reads a value, and notes that there is one.
+/// Reads a value and records its presence.
 struct Present<'c, T> {
     is_there: &'c Cell<bool>,
     of: PhantomData<T>,

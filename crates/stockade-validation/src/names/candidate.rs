@@ -1,4 +1,4 @@
-//! [`Candidate`]: a type that gets a name, with what is known of it.
+//! [`Candidate`]: a type that needs a name, with the data for choosing it.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -11,34 +11,35 @@ use crate::document::{Definition, DefinitionId};
 use crate::has_schema::paths_of;
 use crate::inner::Key;
 
-/// A type that gets a name, and perhaps a second one for what is read.
+/// A type that needs a name, and perhaps a second name for its input.
 #[derive(Debug)]
 pub(super) struct Candidate {
-    /// The definition of each direction, and equal ones of other documents.
+    /// The definition for each direction, and equal definitions from other
+    /// documents.
     pub(super) definitions: Vec<Definition>,
-    /// Both directions are there, and not equal.
+    /// True if both directions exist and are not equal.
     pub(super) differs: bool,
     pub(super) short_name: String,
     pub(super) type_name: &'static str,
     pub(super) is_pinned: bool,
     pub(super) location: &'static Location<'static>,
-    /// The number of modules that each path has in front.
+    /// The number of modules that prefix each path.
     pub(super) level: usize,
-    /// Stands behind the name from 2 on.
+    /// The number after the name, from 2 on.
     pub(super) number: usize,
-    /// Stands behind the name of what is read from 2 on.
+    /// The number after the input name, from 2 on.
     pub(super) input_number: usize,
-    /// Tells types of the same modules and name apart.
+    /// Distinguishes types with the same modules and name.
     text: String,
 }
 
 impl Candidate {
     fn new(mut definitions: Vec<Definition>, differs: bool) -> Self {
-        // What is written comes first, and has the name.
+        // The output definition comes first and has the plain name.
         sort_by(&mut definitions, |one, other| other.is_reply().cmp(&one.is_reply()));
         let first = &definitions[0];
         let (short_name, type_name) = (plain(first.short_name()), first.type_name());
-        // A name that is given to a generic type is that of several types.
+        // A pinned name of a generic type applies to several types.
         let is_pinned = first.is_pinned() && !type_name.contains('<');
         let location = first.location();
         Self {
@@ -55,7 +56,7 @@ impl Candidate {
         }
     }
 
-    /// Returns the name as it stands now.
+    /// Returns the current name.
     pub(super) fn name(&self, is_reply: bool) -> String {
         let mut name = self.base(self.level);
         if self.number > 1 {
@@ -70,7 +71,7 @@ impl Candidate {
         name
     }
 
-    /// Returns the name with so many modules in front.
+    /// Returns the name with `level` modules as its prefix.
     pub(super) fn base(&self, level: usize) -> String {
         if level == 0 || self.type_name.is_empty() {
             return self.short_name.clone();
@@ -80,8 +81,8 @@ impl Candidate {
     }
 }
 
-/// Returns the types of these definitions, in an order that depends on them
-/// alone.
+/// Returns the types of these definitions in an order that depends only on the
+/// definitions.
 pub(super) fn candidates(all: &HashMap<DefinitionId, Definition>) -> Vec<Candidate> {
     let mut by_key: HashMap<&Key, Vec<Definition>> = HashMap::new();
     for (id, definition) in all {
@@ -105,7 +106,7 @@ pub(super) fn candidates(all: &HashMap<DefinitionId, Definition>) -> Vec<Candida
         let key = |of: &Candidate| (of.type_name, of.short_name.clone(), of.text.clone());
         key(left).cmp(&key(right))
     });
-    // Documents are made anew by each call, so that equal ones are the same.
+    // Each call creates new documents, so equal definitions count as one.
     candidates.dedup_by(|later, earlier| {
         let is_same = later.type_name.is_empty()
             && earlier.type_name.is_empty()
@@ -119,8 +120,8 @@ pub(super) fn candidates(all: &HashMap<DefinitionId, Definition>) -> Vec<Candida
     candidates
 }
 
-/// Returns the types whose two directions differ, in themselves or in a type
-/// that they refer to.
+/// Returns the types with different directions, either in themselves or in a
+/// type that they refer to.
 fn differing<'k>(by_key: &HashMap<&'k Key, Vec<Definition>>) -> HashSet<&'k Key> {
     let mut differing = HashSet::new();
     let mut others = Vec::new();
@@ -152,8 +153,8 @@ fn differing<'k>(by_key: &HashMap<&'k Key, Vec<Definition>>) -> HashSet<&'k Key>
     }
 }
 
-/// Returns a definition with all that it leads to as one text, which is the same
-/// in each build of a program.
+/// Returns a definition and everything that it refers to as one text, which is
+/// the same in every build of a program.
 fn text_of(definition: &Definition, all: &HashMap<DefinitionId, Definition>) -> String {
     let short = |id: &DefinitionId| {
         all.get(id).map_or_else(String::new, |known| known.short_name().to_owned())
@@ -188,8 +189,8 @@ fn export(
     (value, found.into_inner())
 }
 
-/// Returns the last segment of a path with so many of its modules in front, but
-/// for types of the standard library.
+/// Returns the last segment of a path, prefixed with `level` of its modules.
+/// Types of the standard library have no prefix.
 fn with_modules(path: &str, level: usize) -> String {
     let segments: Vec<&str> = path.split("::").filter(|segment| !segment.is_empty()).collect();
     let Some((name, modules)) = segments.split_last() else {
@@ -203,8 +204,7 @@ fn with_modules(path: &str, level: usize) -> String {
     modules.chain([(*name).to_owned()]).collect()
 }
 
-/// Returns a name of a module as one of a type: `user_profile` as
-/// `UserProfile`.
+/// Converts a module name to a type name: `user_profile` becomes `UserProfile`.
 fn capitalized(module: &str) -> String {
     let words = module.split('_').map(|word| {
         let mut chars = word.chars();
@@ -215,8 +215,8 @@ fn capitalized(module: &str) -> String {
     words.collect()
 }
 
-/// Returns the name with only characters that need no escape in a URL or a JSON
-/// pointer.
+/// Returns the name with only the characters that need no escape in a URL or a
+/// JSON pointer.
 pub(crate) fn plain(name: &str) -> String {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '.' | '-');
     name.chars().map(|char| if is_plain(char) { char } else { '_' }).collect()

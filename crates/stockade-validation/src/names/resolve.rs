@@ -1,4 +1,4 @@
-//! The rules by which types of one name get different ones.
+//! Makes the names of types with equal names unique.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,21 +6,22 @@ use stockade_errors::{ConfigError, ConfigIssue};
 
 use super::candidate::Candidate;
 
-/// A name as a candidate has it: its index, and the direction.
+/// A holder of a name: the index of the candidate, and the direction.
 type Holder = (usize, bool);
 
-/// The priority of a holder of a name. The highest keeps it.
+/// The priority of a holder of a name. The holder with the highest priority
+/// keeps the name.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Priority {
-    /// Made of more than the short name.
+    /// A name longer than the short name.
     Made,
     /// The short name of a type.
     Short,
-    /// Given by the author.
+    /// A name set by the author.
     Pinned,
 }
 
-/// Changes the names until no two are equal.
+/// Changes the names until they are unique.
 pub(super) fn resolve(candidates: &mut [Candidate]) -> Result<(), ConfigError> {
     loop {
         let mut holders: BTreeMap<String, Vec<Holder>> = BTreeMap::new();
@@ -59,7 +60,7 @@ fn priority((index, is_reply): Holder, candidates: &[Candidate]) -> Priority {
     }
 }
 
-/// Returns the mistake of a name that is pinned twice.
+/// Returns the configuration error for a name that two types are pinned to.
 fn clash(name: &str, holders: &[Holder], candidates: &[Candidate]) -> Option<ConfigIssue> {
     let is_pinned = |holder: &&Holder| priority(**holder, candidates) == Priority::Pinned;
     let mut pinned = holders.iter().filter(is_pinned).map(|(index, _)| &candidates[*index]);
@@ -71,8 +72,8 @@ fn clash(name: &str, holders: &[Holder], candidates: &[Candidate]) -> Option<Con
     Some(ConfigIssue::new(message).at(second.location))
 }
 
-/// Gives other names to all but the one with the highest priority, if one has it
-/// alone.
+/// Renames all holders except the one with the highest priority. If several
+/// share that priority, renames all.
 fn part(holders: &[Holder], candidates: &mut [Candidate], raised: &mut BTreeSet<usize>) {
     let priorities: Vec<Priority> =
         holders.iter().map(|holder| priority(*holder, candidates)).collect();
@@ -81,14 +82,14 @@ fn part(holders: &[Holder], candidates: &mut [Candidate], raised: &mut BTreeSet<
     let keeps = is_alone && best > Priority::Made;
     let is_input = |(index, is_reply): &Holder| candidates[*index].differs && !is_reply;
     if holders.iter().all(is_input) {
-        // The names of what is written are equal too, and all follow those.
+        // The output names are equal too, and the input names follow them.
         return;
     }
     let moves =
         holders.iter().zip(&priorities).filter(|(_, priority)| !keeps || **priority != best);
     let path = |(index, _): &Holder| candidates[*index].type_name;
     let have_one_path = holders.iter().all(|holder| path(holder) == path(&holders[0]));
-    // Of those that nothing tells apart the first keeps the name.
+    // If nothing distinguishes them, the first keeps the name.
     let mut same = usize::from(keeps);
     for ((index, is_reply), _) in moves {
         let candidate = &mut candidates[*index];

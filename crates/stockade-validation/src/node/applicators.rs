@@ -1,5 +1,5 @@
-//! Alternatives, conditions and rules for some parts of a value: fields, compilation and
-//! export. `check/applicators.rs` checks values by them.
+//! Alternatives, conditions and rules for some parts of a value: fields,
+//! compilation and export. `check/applicators.rs` checks values with them.
 
 use serde_json::{Map, Value};
 
@@ -8,8 +8,8 @@ use super::{Inner, Node};
 use crate::parts::Parts;
 use crate::rule::Rule;
 
-/// Rules that apply under a condition or to some parts of a value. A node without them
-/// does not pay for them.
+/// Rules that apply under a condition or to some parts of a value. They cost
+/// nothing for other nodes.
 #[derive(Debug, Default)]
 pub(crate) struct Applicators {
     pub(crate) all_of: Box<[Node]>,
@@ -25,7 +25,8 @@ pub(crate) struct Applicators {
     pub(crate) contains: Option<Box<Contains>>,
     pub(crate) unevaluated_items: Option<Box<Node>>,
     pub(crate) unevaluated_properties: Option<Box<Node>>,
-    /// The object has `patternProperties`: a key may match several.
+    /// True if the object has `patternProperties`; a key may match several of
+    /// them.
     pub(crate) has_patterns: bool,
 }
 
@@ -56,8 +57,8 @@ pub(crate) struct Contains {
 }
 
 impl Applicators {
-    /// Compiles the parts of a rule by `compile`, which takes the step into the value: none
-    /// for the same value.
+    /// Compiles the parts of a rule with `compile`. Its argument is the step
+    /// into the value, empty for the same value.
     pub(crate) fn compile(
         parts: Parts,
         keywords: &Map<String, Value>,
@@ -65,7 +66,7 @@ impl Applicators {
     ) -> Box<Self> {
         let mut out =
             Box::new(Self { dependent_required: dependencies(keywords), ..Self::default() });
-        // Box by box, because schemas may be nested and a node is large.
+        // One box at a time, because schemas may be nested and a node is large.
         let mut part =
             |rule: Option<Box<Rule>>, step: &str| rule.map(|rule| Box::new(compile(*rule, step)));
         out.keys = part(parts.keys, ".*");
@@ -75,7 +76,7 @@ impl Applicators {
         if let Some(node) = part(parts.contains, "[]") {
             out.contains = Some(Box::new(Contains::of(*node, keywords)));
         }
-        // Without `if` the others have no effect.
+        // `then` and `else` have no effect without `if`.
         let (then, otherwise) = (part(parts.then, ""), part(parts.otherwise, ""));
         if let Some(condition) = part(parts.condition, "") {
             out.condition = Some(Box::new(Condition { condition, then, otherwise }));
@@ -145,7 +146,7 @@ impl Applicators {
         out
     }
 
-    /// Returns true if nothing is checked.
+    /// Returns true if there are no checks.
     pub(crate) fn is_empty(&self) -> bool {
         let Self {
             all_of,
@@ -185,7 +186,8 @@ impl Applicators {
             || self.unevaluated_properties.is_some()
     }
 
-    /// Returns the rules that apply to the same value, whether it has to follow them or not.
+    /// Returns the rules that apply to the same value, including rules that the
+    /// value need not match.
     pub(crate) fn same_value(&self) -> impl Iterator<Item = &Node> {
         let condition = self.condition.iter();
         let condition = condition
@@ -198,7 +200,8 @@ impl Applicators {
 }
 
 impl Node {
-    /// Adds the places of the definitions that apply to the same value as the node.
+    /// Adds the indices of the definitions that apply to the same value as the
+    /// node.
     pub(crate) fn same_value(&self, places: &mut Vec<usize>) {
         match self.inner.as_deref() {
             Some(Inner::Definition(place)) => places.push(*place),

@@ -16,16 +16,16 @@ use crate::equal;
 pub(crate) struct ArrayRules {
     pub(crate) counts: Counts,
     unique: bool,
-    /// Of the first elements, each its own.
+    /// The rules of the first elements, one each.
     pub(crate) places: Box<[Node]>,
-    /// Of the other elements, unless any value is right.
+    /// The rule of the other elements, or `None` if any value is valid.
     pub(crate) items: Option<Node>,
-    /// A keyword needs the whole array, so the typed reader leaves the array to the check of
-    /// parsed data.
+    /// True if a keyword needs the whole array. The typed reader then leaves
+    /// the array to the check of parsed data.
     pub(crate) needs_whole: bool,
 }
 
-/// Each with the keyword that stands in for it.
+/// Each bound with the keyword that replaces it.
 const COUNTS: &[(Bound, Option<&str>)] = &[
     (("min", Relation::AtLeast), Some("minItems")),
     (("max", Relation::AtMost), Some("maxItems")),
@@ -34,7 +34,7 @@ const COUNTS: &[(Bound, Option<&str>)] = &[
 ];
 
 impl ArrayRules {
-    /// Returns the rules of arrays, if the keywords have one.
+    /// Returns the rules of arrays, if the keywords contain any.
     pub(crate) fn compile(
         source: &mut Source<'_>,
         places: Box<[Node]>,
@@ -42,7 +42,7 @@ impl ArrayRules {
         needs_whole: bool,
     ) -> Option<Box<Self>> {
         let Source { keywords, types, .. } = source;
-        // `minItems` and `maxItems` stand in for `min` and `max`.
+        // `minItems` and `maxItems` replace `min` and `max`.
         let bounds: Vec<Bound> = COUNTS
             .iter()
             .filter(|(_, instead)| instead.is_none_or(|name| !keywords.contains_key(name)))
@@ -60,8 +60,8 @@ impl ArrayRules {
         counts.is_empty() && !unique && places.is_empty() && items.is_none() && !needs_whole
     }
 
-    /// Returns the rule of the element at `index`; `None` if any value is
-    /// right.
+    /// Returns the rule of the element at `index`, or `None` if any value is
+    /// valid.
     #[inline]
     pub(crate) fn at(&self, index: usize) -> Option<&Node> {
         self.places.get(index).or(self.items.as_ref())
@@ -82,8 +82,8 @@ impl ArrayRules {
         Continue(())
     }
 
-    /// Writes the keywords of JSON Schema. `rule` exports the rule of the elements, and the
-    /// export adds `min`, `max` and the places of a tuple.
+    /// Writes the keywords of JSON Schema. `rule` exports the rule of the
+    /// elements. The export adds `min`, `max` and the positions of a tuple.
     pub(crate) fn export(
         rules: Option<&Self>,
         keywords: &Map<String, Value>,

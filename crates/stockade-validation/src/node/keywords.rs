@@ -1,15 +1,16 @@
-//! Access to the keywords of a rule, for the files of the types.
+//! Access to the keywords of a rule, for the modules of the types.
 
 use serde_json::{Map, Value};
 
 use super::Types;
 
-/// The input of a `compile`, and the mistakes that it finds.
+/// The input of a `compile` function, and the configuration errors that it
+/// finds.
 #[derive(Debug)]
 pub(crate) struct Source<'k> {
     pub(super) keywords: &'k Map<String, Value>,
     pub(super) types: &'k Types,
-    /// Each with its keyword.
+    /// The configuration errors, each with its keyword.
     pub(crate) mistakes: Vec<(&'static str, String)>,
 }
 
@@ -29,7 +30,7 @@ pub(crate) fn text_of<'k>(keywords: &'k Map<String, Value>, name: &str) -> Optio
     keywords.get(name).and_then(Value::as_str)
 }
 
-/// Copies keywords that mean the same in JSON Schema to a document.
+/// Copies keywords with the same meaning in JSON Schema to a document.
 pub(super) fn copy(keywords: &Map<String, Value>, names: &[&str], out: &mut Map<String, Value>) {
     for name in names {
         if let Some(value) = keywords.get(*name) {

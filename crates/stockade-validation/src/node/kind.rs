@@ -1,4 +1,4 @@
-//! The types of JSON, as bits.
+//! The JSON types as bits.
 
 pub(crate) const STRING: u8 = 1;
 pub(crate) const NUMBER: u8 = 1 << 1;
@@ -8,7 +8,7 @@ pub(crate) const ARRAY: u8 = 1 << 4;
 pub(crate) const OBJECT: u8 = 1 << 5;
 pub(crate) const NULL: u8 = 1 << 6;
 
-/// The types of JSON, in the order of the specification.
+/// The JSON types, in the order of the specification.
 pub(crate) const NAMES: [(&str, u8); 7] = [
     ("string", STRING),
     ("number", NUMBER),

@@ -1,4 +1,4 @@
-//! Bounds of numbers and of counts.
+//! Bounds of numbers and counts.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -10,21 +10,22 @@ use super::violation::Violation;
 use crate::format::Format;
 use crate::number::{Num, is_multiple, shown};
 
-/// A lower or an upper bound of a number or of a count.
+/// A lower or upper bound of a number or a count.
 #[derive(Debug)]
 pub(crate) struct Limit {
     /// The name of the keyword.
     rule: &'static str,
     /// The id of the message.
     text_id: &'static str,
-    /// The format whose numbers it bounds, if it is not a bound of the schema.
+    /// The number format that sets the bound, or `None` for a bound of the
+    /// schema.
     format: Option<Format>,
     relation: Relation,
     num: Num,
     message: Box<str>,
 }
 
-/// The relation to a bound in which a value must be.
+/// The required relation of a value to its bound.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Relation {
     AtLeast,
@@ -50,8 +51,9 @@ impl Relation {
 pub(crate) type Bound = (&'static str, Relation);
 
 impl Limit {
-    /// Returns the limits that `keywords` have of these `bounds`; a message is
-    /// made of the words before and behind the bound.
+    /// Returns the limits that `keywords` set for these `bounds`. A message
+    /// consists of the words before the bound, the bound and the words after
+    /// it.
     pub(crate) fn all(
         keywords: &Map<String, Value>,
         bounds: &[Bound],
@@ -67,12 +69,12 @@ impl Limit {
         bounds.iter().filter_map(limit).collect()
     }
 
-    /// Returns true if a format is about numbers.
+    /// Returns true if the format applies to numbers.
     pub(crate) fn is_of_numbers(format: Format) -> bool {
         matches!(format, Format::Int32 | Format::Int64 | Format::Float | Format::Double)
     }
 
-    /// Returns the limits of the numbers of a format.
+    /// Returns the limits of a number format.
     pub(crate) fn of_format(format: Format) -> Vec<Self> {
         let (low, high, is_whole) = match format {
             Format::Int32 => (Num::Whole(i32::MIN.into()), Num::Whole(i32::MAX.into()), true),
@@ -95,8 +97,8 @@ impl Limit {
         bounds.into_iter().chain(whole).collect()
     }
 
-    /// Narrows a range of whole numbers to those that are within this limit;
-    /// `None` where the limit is no whole number.
+    /// Narrows a range of whole numbers to this limit. Returns `None` if the
+    /// limit is not a whole number.
     pub(super) fn narrow(&self, (low, high): (i128, i128)) -> Option<(i128, i128)> {
         let Num::Whole(bound) = self.num else {
             return None;
@@ -137,7 +139,7 @@ impl Limit {
         &self.message
     }
 
-    /// Adds the bound to an error, or the name of the format.
+    /// Adds the bound or the name of the format to an error.
     pub(super) fn add_params(&self, error: FieldError) -> FieldError {
         if let Some(format) = self.format {
             return error.with_param("format", format.name());
@@ -157,8 +159,8 @@ impl Limit {
     }
 }
 
-/// Returns the id of a message, which does not depend on the keyword: `min` of a text is
-/// `minLength`.
+/// Returns the id of a message, which does not depend on the keyword: `min` of
+/// a text has the id `minLength`.
 fn text_id(before: &str, relation: Relation) -> Option<&'static str> {
     use Relation::{AtLeast, AtMost};
 
@@ -173,10 +175,11 @@ fn text_id(before: &str, relation: Relation) -> Option<&'static str> {
     })
 }
 
-/// Limits of a length, or of how many values a container has.
+/// Limits of a length or of the number of values in a container.
 #[derive(Debug)]
 pub(crate) struct Counts {
-    /// The least count that all limits allow; none is allowed if it is above `most`.
+    /// The lowest count that all limits allow. No count is valid if it is above
+    /// `most`.
     pub(crate) least: usize,
     pub(crate) most: usize,
     limits: Box<[Limit]>,
@@ -205,7 +208,7 @@ impl Counts {
         (self.least..=self.most).contains(&count)
     }
 
-    /// Judges a count.
+    /// Checks a count.
     #[inline]
     pub(crate) fn validate(
         &self,
@@ -215,8 +218,8 @@ impl Counts {
         if self.takes(count) { ControlFlow::Continue(()) } else { self.name(count, no) }
     }
 
-    /// Judges the count of code points in a text. They are counted only if the
-    /// bytes, one to four for each, do not tell.
+    /// Checks the number of code points in a text. Counts them only if the
+    /// number of bytes, one to four per code point, does not decide.
     #[inline]
     pub(super) fn validate_text(
         &self,
@@ -244,14 +247,14 @@ impl Counts {
 
 /// Returns the length of a text in code points.
 fn length(text: &str) -> usize {
-    // Each code point beyond ASCII has a byte that is not ASCII.
+    // Each code point beyond ASCII contains a byte beyond ASCII.
     if text.is_ascii() { text.len() } else { text.chars().count() }
 }
 
-/// Returns the least count that is not below a bound, and the greatest that is
-/// not above it, if any is.
+/// Returns the lowest count at or above a bound, and the highest count at or
+/// below it, if any.
 pub(crate) fn count_bounds(bound: Num) -> (usize, Option<usize>) {
-    // A count that does not fit is beyond every count.
+    // A count that does not fit is greater than every possible count.
     let clamp = |whole: i128| usize::try_from(whole.max(0)).unwrap_or(usize::MAX);
     let (least, most) = match bound {
         Num::Whole(whole) => (clamp(whole), clamp(whole)),

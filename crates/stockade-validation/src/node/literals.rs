@@ -8,12 +8,12 @@ use crate::data::{Data, Kind};
 use crate::equal::{equal, order, same};
 use crate::number::Num;
 
-/// The values of an `enum` or of a `const`, in a form for searching.
+/// The values of `enum` or `const`, in a searchable form.
 #[derive(Debug)]
 pub(crate) struct Literals {
     /// The name of the keyword.
     rule: &'static str,
-    /// Sorted by length, then by letters.
+    /// Sorted by length, then by bytes.
     texts: Box<[Box<str>]>,
     /// Sorted.
     numbers: Box<[Num]>,
@@ -23,7 +23,7 @@ pub(crate) struct Literals {
 }
 
 impl Literals {
-    /// Returns the lists that the keywords have.
+    /// Returns the value lists that the keywords contain.
     pub(crate) fn compile(keywords: &Map<String, Value>) -> Box<[Self]> {
         let listed = keywords.get("enum").and_then(Value::as_array);
         let listed = listed.map(|values| Self::listed(values));

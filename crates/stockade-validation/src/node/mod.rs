@@ -1,15 +1,16 @@
-//! The compiled form of a schema: a tree of nodes in which everything is looked
-//! up, parsed and sorted beforehand.
+//! The compiled form of a schema: a tree of nodes with all lookups, parsing and
+//! sorting done in advance.
 //!
 //! - here: [`Node`], the rule of a value.
-//! - `number`, `text`, `array`, `object`: the keywords of one type of values, from their
-//!   compilation to their export. [`ObjectState`] follows the members of an object.
+//! - `number`, `text`, `array`, `object`: the keywords of one value type, from
+//!   compilation to export. [`ObjectState`] tracks the members of an object.
 //! - `applicators`: alternatives, conditions and rules for some parts of a value.
 //! - `limits`: bounds of numbers and counts; `literals`: `enum` and `const`.
-//! - `validate`: the rules in their order, and [`Validator`] for readers, which see data
-//!   while they read it; `violation`: [`Violation`], a rule that a value breaks.
-//! - `keywords`: access to the keywords of a rule, also while they are compiled; `kind`: the
-//!   types of JSON.
+//! - `validate`: the rules in order, and [`Validator`] for readers, which check
+//!   data while they read it; `violation`: [`Violation`], a rule that a value
+//!   breaks.
+//! - `keywords`: access to the keywords of a rule, also during compilation;
+//!   `kind`: the JSON types.
 
 mod applicators;
 mod array;
@@ -45,41 +46,43 @@ use crate::format::TextType;
 use crate::function::{Custom, Default, Transform};
 use crate::inner::{Choice, Reference};
 
-/// A compiled schema: the rule of the whole, and the rules that others refer to.
+/// A compiled schema: the root rule, and the rules that other rules refer to.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pub(crate) root: Node,
-    /// The places that [`Inner::Definition`] holds.
+    /// The definitions, in the order of the indices in [`Inner::Definition`].
     pub(crate) definitions: Box<[Definition]>,
     pub(crate) needs: Needs,
 }
 
-/// Work that some ways to judge cannot do.
+/// Work that some ways of validation cannot do.
 #[derive(Clone, Copy, Debug, std::default::Default)]
 pub(crate) struct Needs {
-    /// A rule has a `transform` or a `custom`.
+    /// True if a rule has a `transform` or a `custom`.
     pub(crate) functions: bool,
-    /// A rule has alternatives, conditions or rules for some parts of a value.
+    /// True if a rule has alternatives, conditions or rules for some parts of a
+    /// value.
     pub(crate) applicators: bool,
-    /// A rule compares whole arrays or objects.
+    /// True if a rule compares whole arrays or objects.
     pub(crate) comparing: bool,
-    /// A rule is not settled by one look at each value in the order of the text:
-    /// a function, a union, an alternative, a listed array or object, keywords beside a
-    /// reference, more names than there are bits.
+    /// True if one look at each value in text order cannot decide a rule: a
+    /// function, a union, an alternative, a listed array or object, keywords in
+    /// addition to a reference, or more names than there are bits.
     pub(crate) second_look: bool,
-    /// A rule sets how a query string contains its value.
+    /// True if a rule sets the representation of its value in a query string.
     pub(crate) text_styles: bool,
 }
 
 impl Compiled {
-    /// Returns true if data must be parsed before it is judged.
+    /// Returns true if data must be parsed before validation.
     pub(crate) fn wants_parsed(&self) -> bool {
-        // Without definitions the rules say how often one value is compared.
+        // Without definitions, the rules bound the number of comparisons per
+        // value.
         self.needs.functions || self.needs.comparing && !self.definitions.is_empty()
     }
 }
 
-/// A rule with a name.
+/// A named rule.
 #[derive(Debug)]
 pub(crate) struct Definition {
     /// Unique among the definitions of a schema.
@@ -87,27 +90,27 @@ pub(crate) struct Definition {
     pub(crate) node: Node,
     pub(crate) reference: Reference,
     pub(crate) direction: Direction,
-    /// The place where the rule was begun.
+    /// The source location of the rule.
     pub(crate) location: &'static Location<'static>,
 }
 
-/// A rule for a value beside the keywords of its node.
+/// A rule for a value in addition to the keywords of its node.
 #[derive(Debug)]
 pub(crate) enum Inner {
-    /// The definition at this place.
+    /// The definition at this index.
     Definition(usize),
-    /// An object of the kind that its tag names.
+    /// An object with a tag that names its variant.
     Tagged(Tagged),
-    /// The name of a variant, or an object with this one key.
+    /// The name of a variant, or an object with this name as its only key.
     Variants(Variants),
-    /// A value of the first variant that fits.
+    /// A value of the first variant that matches.
     FirstOf(FirstOf),
 }
 
 #[derive(Debug)]
 pub(crate) struct Tagged {
     pub(crate) tag: Box<str>,
-    /// Rules of the whole object, which list the tag.
+    /// Rules for the whole object, including the tag.
     pub(crate) variants: Box<[(Box<str>, Node)]>,
     /// The rule of an object with any other tag.
     pub(crate) other: Option<Box<Node>>,
@@ -144,7 +147,7 @@ impl Tagged {
 pub(crate) struct Variants {
     /// `None` is a variant without content.
     pub(crate) variants: Box<[(Box<str>, Option<Node>)]>,
-    /// Any other name is a variant without content.
+    /// True if any other name is a variant without content.
     pub(crate) has_other: bool,
     /// `Must be one of: …`.
     pub(crate) message: String,
@@ -167,22 +170,23 @@ pub(crate) struct FirstOf {
 #[expect(clippy::struct_excessive_bools, reason = "each is a keyword or an answer of its own")]
 pub(crate) struct Node {
     pub(crate) types: Types,
-    /// `required: true`; false when there is a default, which excuses it.
+    /// True for `required: true`, except if a default replaces a missing value.
     pub(crate) required: bool,
-    /// `nullable`, for which every check is skipped.
+    /// True for `nullable`: null then skips every check.
     pub(crate) nullable: bool,
     pub(crate) trim: bool,
-    /// The schema `false`.
+    /// True for the schema `false`.
     pub(crate) never: bool,
-    /// Null is right. Known beforehand, as the next two are.
+    /// True if null is valid. Precomputed, like the next two fields.
     pub(crate) accepts_null: bool,
     pub(crate) takes_true: bool,
     pub(crate) takes_false: bool,
-    /// Scalars are settled by the keywords alone.
+    /// True if only the keywords decide scalars.
     pub(crate) is_plain: bool,
-    /// So are texts, which no pattern counts.
+    /// True if this also holds for texts, and no pattern counts steps on them.
     pub(crate) settles_texts: bool,
-    /// Whole numbers from the first to the second are right. Others may be.
+    /// A range of valid whole numbers, inclusive. Numbers outside the range may
+    /// also be valid.
     pub(crate) wholes: Option<(u64, u64)>,
     /// `enum` and `const`.
     pub(crate) literals: Box<[Literals]>,
@@ -192,15 +196,15 @@ pub(crate) struct Node {
     pub(crate) object: Option<Box<ObjectRules>>,
     pub(crate) inner: Option<Box<Inner>>,
     pub(crate) applicators: Option<Box<Applicators>>,
-    /// The rule of the type, without the keywords that a program has added.
+    /// The rule of the type, without the keywords that the application added.
     pub(crate) typed: Option<Box<Self>>,
     pub(crate) transform: Option<Transform>,
     pub(crate) custom: Option<Custom>,
     pub(crate) default: Option<Default>,
     pub(crate) message: Option<Box<str>>,
-    /// Keywords with plain values, as given, for documents.
+    /// The original keywords with plain values, for documents.
     pub(crate) keywords: Map<String, Value>,
-    /// Keywords for documents alone.
+    /// Keywords that appear only in documents.
     pub(crate) documented: Map<String, Value>,
 }
 
@@ -223,7 +227,7 @@ impl Node {
         !self.required && self.inner.is_none() && self.only_refers()
     }
 
-    /// Returns true if nothing is asked of a value that is there beside `inner`.
+    /// Returns true if a present value is checked only by `inner`.
     pub(crate) fn only_refers(&self) -> bool {
         !self.types.given()
             && self.applicators.is_none()
@@ -238,8 +242,8 @@ impl Node {
             && self.custom.is_none()
     }
 
-    /// Returns true if it asks something of its value, lets objects through, and
-    /// says nothing of their keys. A function asks for itself.
+    /// Returns true if the node constrains its value, accepts objects and has
+    /// no rule for their keys. Functions do not count as constraints.
     pub(crate) fn accepts_bare_objects(&self) -> bool {
         let asks_of_others =
             self.trim || self.text.is_some() || !self.number.is_empty() || self.array.is_some();
@@ -254,7 +258,7 @@ impl Node {
         takes_objects && self.object.is_none() && !says_more
     }
 
-    /// Prepares the answers about null, booleans and scalars as a whole.
+    /// Precomputes the results for null, booleans and scalars.
     pub(crate) fn settle(&mut self) {
         let fits = |kind, value: Value| {
             self.types.take(kind) && self.literals.iter().all(|listed| listed.has(&value))
@@ -276,8 +280,7 @@ impl Node {
         self.wholes = self.right_wholes();
     }
 
-    /// Returns the range of whole numbers that are right, as far as limits alone
-    /// say it.
+    /// Returns the range of whole numbers that limits prove valid.
     fn right_wholes(&self) -> Option<(u64, u64)> {
         let takes_them = self.types.take(kind::NUMBER | kind::INTEGER);
         if self.never || !takes_them || !self.literals.is_empty() || self.applicators.is_some() {
@@ -286,13 +289,13 @@ impl Node {
         self.number.range()
     }
 
-    /// Returns true if null counts as missing where a value is required.
+    /// Returns true if null counts as a missing required value.
     pub(crate) fn null_is_missing(&self) -> bool {
         !self.nullable && !self.types.has(kind::NULL)
     }
 
-    /// Returns the default that is put in when the property is absent, unless
-    /// it is a function.
+    /// Returns the default for an absent property, unless the default is a
+    /// function.
     pub(crate) fn plain_default(&self) -> Option<&Value> {
         match &self.default {
             Some(Default::Value(value)) => Some(value),
@@ -304,11 +307,11 @@ impl Node {
 /// The keyword `type`.
 #[derive(Debug, std::default::Default)]
 pub(crate) struct Types {
-    /// Bits of [`kind`]; 0 with no formats when no type is given.
+    /// Bits of [`kind`]; 0 without formats if the rule has no type.
     pub(crate) mask: u8,
     /// The string formats used as types.
     pub(crate) formats: Box<[TextType]>,
-    /// `<a or b>` of the message.
+    /// The text `<a or b>` in the message.
     pub(crate) expected: Box<str>,
 }
 
@@ -318,13 +321,13 @@ impl Types {
         self.mask != 0 || !self.formats.is_empty()
     }
 
-    /// Returns true if one of these kinds is given.
+    /// Returns true if one of these kinds is listed.
     #[inline]
     pub(crate) fn has(&self, kinds: u8) -> bool {
         self.mask & kinds != 0
     }
 
-    /// Returns true if one of these kinds is given, or no type is.
+    /// Returns true if one of these kinds is listed, or if no type is listed.
     #[inline]
     pub(crate) fn take(&self, kinds: u8) -> bool {
         self.has(kinds) || !self.given()
@@ -338,14 +341,14 @@ impl Types {
         }
     }
 
-    /// Returns true if some string is allowed.
+    /// Returns true if any string is allowed.
     #[inline]
     pub(crate) fn take_text(&self) -> bool {
         self.take(kind::STRING) || !self.formats.is_empty()
     }
 
-    /// Returns true if numbers must be integers. Typed code reads those from
-    /// nothing else.
+    /// Returns true if numbers must be integers. Typed code can read integers
+    /// only from integers.
     #[inline]
     pub(crate) fn want_whole(&self) -> bool {
         self.mask & (kind::INTEGER | kind::NUMBER) == kind::INTEGER

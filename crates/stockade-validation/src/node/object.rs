@@ -1,5 +1,5 @@
-//! The keywords of objects: fields, compilation, check and export. [`ObjectState`] follows
-//! the members of an object.
+//! The keywords of objects: fields, compilation, check and export.
+//! [`ObjectState`] tracks the members of an object.
 
 use std::ops::ControlFlow;
 
@@ -18,22 +18,24 @@ use crate::pattern::{Pattern, Search};
 /// Keywords for objects.
 #[derive(Debug)]
 pub(crate) struct ObjectRules {
-    /// True if `properties` is there, even if it is empty.
+    /// True if `properties` is present, even if it is empty.
     pub(crate) lists_properties: bool,
-    /// The listed properties in schema order, then names that are only
+    /// The listed properties in schema order, followed by names that are only
     /// required.
     pub(crate) entries: Box<[Property]>,
     /// The number of `entries` that are listed.
     pub(crate) listed: usize,
-    /// Indices of `entries`, by length of the name, then by name.
+    /// Indices of `entries`, sorted by the length of the name, then by the
+    /// name.
     by_name: Box<[usize]>,
     /// Aliases of listed properties, with the indices of the properties.
     pub(crate) aliases: Box<[(Box<str>, usize)]>,
     /// The list form of `required`, as indices of `entries`.
     pub(crate) required_list: Box<[usize]>,
-    /// A bit for each entry that must be there, if there are bits for all.
+    /// A bit for each required entry, if there are enough bits for all entries.
     pub(crate) required: u64,
-    /// A bit for each entry with a default, if there are bits for all.
+    /// A bit for each entry with a default, if there are enough bits for all
+    /// entries.
     pub(crate) defaulted: u64,
     /// The keyword `patternProperties`.
     pub(crate) patterns: Box<[PatternProperty]>,
@@ -52,7 +54,7 @@ pub(crate) struct PatternProperty {
 pub(crate) struct Property {
     pub(crate) name: Box<str>,
     pub(crate) node: Node,
-    /// The list form of `required` reports its absence already.
+    /// True if the list form of `required` already reports its absence.
     pub(crate) in_required_list: bool,
 }
 
@@ -66,26 +68,27 @@ impl Property {
 /// The keyword `additionalProperties`.
 #[derive(Debug, Default)]
 pub(crate) enum AdditionalRule {
-    /// The keyword is not there.
+    /// The keyword is absent.
     #[default]
     Unsaid,
-    /// The keyword is not there, and an alternative may list further keys. So the options
-    /// for unknown keys wait until the alternatives are checked.
+    /// The keyword is absent, and an alternative may list further keys. The
+    /// options for unknown keys therefore apply after the alternatives are
+    /// checked.
     Elsewhere,
     Allowed,
     Refused,
     Node(Box<Node>),
 }
 
-/// The bits of [`ObjectRules`] are enough for this many names.
+/// The number of names that the bits of [`ObjectRules`] can represent.
 pub(crate) const MAX_BITS: usize = 64;
 
 const COUNTS: &[Bound] =
     &[("minProperties", Relation::AtLeast), ("maxProperties", Relation::AtMost)];
 
 impl ObjectRules {
-    /// Returns the rules of objects, if the keywords or the other arguments have one;
-    /// `required` is the list form.
+    /// Returns the rules of objects, if the keywords or the other arguments
+    /// contain any. `required` is the list form.
     pub(crate) fn compile(
         source: &mut Source<'_>,
         properties: Option<Vec<Property>>,
@@ -106,8 +109,8 @@ impl ObjectRules {
         Some(Box::new(Self { patterns, ..rules }))
     }
 
-    /// Returns the rules of an object about which no keyword says anything, so
-    /// `allow_unknown(false)` finds that no key is listed.
+    /// Returns the rules of an object without any keyword.
+    /// `allow_unknown(false)` then treats every key as unlisted.
     pub(crate) fn bare() -> Self {
         Self::new(None, Vec::new(), AdditionalRule::Unsaid, Counts::new(Box::default()))
     }
@@ -119,7 +122,7 @@ impl ObjectRules {
         counts: Counts,
     ) -> Self {
         let lists_properties = properties.is_some();
-        // Without a list there are no properties.
+        // Without a list, there are no properties.
         let mut entries = properties.unwrap_or_default();
         let listed = entries.len();
         let mut required_list = Vec::new();
@@ -171,8 +174,8 @@ impl ObjectRules {
         self.counts.validate(count, no)
     }
 
-    /// Writes the keywords of JSON Schema. `rule` exports the rule of a member; `closed`
-    /// objects reject keys that no rule lists.
+    /// Writes the keywords of JSON Schema. `rule` exports the rule of a member.
+    /// `closed` objects reject unlisted keys.
     pub(crate) fn export(
         rules: Option<&Self>,
         keywords: &Map<String, Value>,
@@ -231,8 +234,8 @@ impl ObjectRules {
         &self.entries[..self.listed]
     }
 
-    /// Returns the index of a listed property, by its name; `hint` as for
-    /// `find`.
+    /// Returns the index of a listed property by its name; see `find` for
+    /// `hint`.
     pub(crate) fn find_listed(&self, name: &str, hint: usize) -> Option<usize> {
         self.find(name, hint).filter(|index| *index < self.listed).or_else(|| self.alias(name))
     }
@@ -261,10 +264,10 @@ impl ObjectRules {
         twice.map(|index| &self.entries[index])
     }
 
-    /// Returns the index of an entry, by its name.
+    /// Returns the index of an entry by its name.
     ///
-    /// `hint` is where it is expected: properties mostly come in schema order,
-    /// perhaps without one that may be left out.
+    /// `hint` is the expected index. Properties usually arrive in schema order,
+    /// perhaps without an optional property.
     fn find(&self, name: &str, hint: usize) -> Option<usize> {
         if self.entries.get(hint).is_some_and(|entry| same(&entry.name, name)) {
             return Some(hint);
@@ -273,9 +276,9 @@ impl ObjectRules {
         found.ok().map(|place| self.by_name[place])
     }
 
-    /// Returns the rule for the member of this name, which is not listed.
+    /// Returns the rule for an unlisted member with this name.
     pub(crate) fn unlisted(&self, name: &str, options: &ValidationOptions) -> Member<'_> {
-        // Further patterns that match are checked with the applicators.
+        // The applicators check further matching patterns.
         if let Some(known) = self.patterns.iter().find(|it| it.has(name)) {
             return Member::Validator(&known.node);
         }
@@ -304,46 +307,47 @@ impl PatternProperty {
     }
 }
 
-/// Returns the bit of an entry; one beyond [`MAX_BITS`] shares it with others.
+/// Returns the bit of an entry. Entries beyond [`MAX_BITS`] share a bit with
+/// others.
 #[inline]
 fn bit(index: usize) -> u64 {
     1 << (index % MAX_BITS)
 }
 
-/// A member of an object, by its name.
+/// The treatment of an object member, determined by its name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Member<'s> {
-    /// The property at this place, judged by its rule.
+    /// The property at this index, checked by its rule.
     Listed(usize, &'s Node),
-    /// Not listed: judged by this rule.
+    /// An unlisted member, checked by this rule.
     Validator(&'s Node),
-    /// An unlisted member that stays without being judged.
+    /// An unlisted member that remains unchecked.
     Keep,
-    /// Not listed, and left out.
+    /// An unlisted member that is removed.
     Strip,
-    /// Not listed, and not allowed.
+    /// An unlisted member that is not allowed.
     Refuse,
 }
 
-/// The members of an object so far. A name may come twice, as it does in text.
+/// The members of an object so far. Text may contain duplicate names.
 #[derive(Debug)]
 pub(crate) struct ObjectState<'s> {
     pub(crate) rules: &'s ObjectRules,
-    /// Where the next listed name is expected.
+    /// The expected index of the next listed name.
     hint: usize,
     /// A bit for each entry.
     seen: u64,
     count: usize,
-    /// The listed names are not in the order of the schema, before all others
-    /// that are kept.
+    /// True if the listed names are not in schema order or not before all other
+    /// remaining members.
     pub(crate) is_mixed: bool,
-    /// A name that is not listed, be it required or not.
+    /// True if a name is not listed, whether or not it is required.
     pub(crate) has_unlisted: bool,
     /// True if the object has a property under an alias.
     pub(crate) has_alias: bool,
-    /// One of these that is kept.
+    /// True if an unlisted member remains in the object.
     has_kept: bool,
-    /// One that has no bit either.
+    /// True if an unlisted name does not have a bit either.
     has_unseen: bool,
 }
 
@@ -363,19 +367,19 @@ impl<'s> ObjectState<'s> {
         }
     }
 
-    /// Notes a member, and returns its fate.
+    /// Records a member and returns its treatment.
     ///
     /// Not inlined, because readers are compiled for each type that is read.
     pub(crate) fn member(&mut self, name: &str, options: &ValidationOptions) -> Member<'s> {
         self.member_inline(name, options)
     }
 
-    /// Does the same as [`member`](Self::member), inlined for a walk, where a
-    /// call for each member costs 5 % of an object.
+    /// Does the same as [`member`](Self::member), but inlined for a walk.
+    /// There, a call per member would cost 5 % of the time for an object.
     #[expect(clippy::inline_always, reason = "measured")]
     #[inline(always)]
     pub(crate) fn member_inline(&mut self, name: &str, options: &ValidationOptions) -> Member<'s> {
-        // Mostly the expected member comes.
+        // Usually the expected member arrives.
         match self.rules.entries.get(self.hint) {
             Some(entry) if self.hint < self.rules.listed && same_short(&entry.name, name) => {
                 self.listed(self.hint, &entry.node)
@@ -393,8 +397,8 @@ impl<'s> ObjectState<'s> {
         Member::Listed(index, node)
     }
 
-    /// Notes any member but the expected one. A function of its own keeps the
-    /// usual case short.
+    /// Records any unexpected member. A separate function keeps the usual case
+    /// short.
     #[inline(never)]
     fn other(&mut self, name: &str, options: &ValidationOptions) -> Member<'s> {
         let index = self.rules.find(name, self.hint);
@@ -425,14 +429,14 @@ impl<'s> ObjectState<'s> {
         self.listed(index, &self.rules.entries[index].node)
     }
 
-    /// Returns true if an entry that must be there has not come.
+    /// Returns true if a required entry is missing.
     #[inline]
     pub(crate) fn misses_required(&self) -> bool {
         self.rules.required & !self.seen != 0 || self.rules.entries.len() > MAX_BITS
     }
 
-    /// Returns true if the names that came are right, which is said of no object
-    /// that has one twice and might have too few.
+    /// Returns true if the recorded names are valid. Returns false for an
+    /// object with a duplicate name that might have too few members.
     #[inline]
     pub(crate) fn is_fulfilled(&self) -> bool {
         let Counts { least, most, .. } = self.rules.counts;
@@ -442,8 +446,8 @@ impl<'s> ObjectState<'s> {
             && self.count <= most
     }
 
-    /// Returns the next property with a default that has not come; it counts as
-    /// having come then.
+    /// Returns the next missing property with a default, and records it as
+    /// present.
     #[inline]
     pub(crate) fn next_default(&mut self) -> Option<&'s Property> {
         let absent = self.rules.defaulted & !self.seen;

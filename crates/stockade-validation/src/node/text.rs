@@ -31,7 +31,7 @@ const LENGTHS: &[Bound] = &[
 ];
 
 impl TextRules {
-    /// Returns the rules of texts, if the keywords have one.
+    /// Returns the rules of texts, if the keywords contain any.
     pub(crate) fn compile(
         source: &mut Source<'_>,
         form: Option<TextForm>,
@@ -52,7 +52,7 @@ impl TextRules {
                 let near = did_you_mean(name, known);
                 mistakes.push(("format", format!("unknown format `{name}`{near}")));
             }
-            // The form of a number says nothing about texts.
+            // A number format does not constrain texts.
             format.filter(|format| !Limit::is_of_numbers(*format))
         });
         let limits = Limit::all(keywords, LENGTHS, ("String must be", " characters"));

@@ -1,11 +1,11 @@
-//! Hot: the rules of a value in their order. The walk over data
-//! ([`check`](crate::check)), with words and without, and the reading of text
-//! ([`read`](crate::read)) share them.
+//! Hot: checks the rules of a value in order. The walk over data
+//! ([`check`](crate::check)), with and without messages, and the reader of text
+//! ([`read`](crate::read)) share these functions.
 //!
-//! A function takes `no`, which is called with each broken rule and decides
-//! whether to go on. It ends with `Break` where `no` did, and after a wrong type
-//! or a missing value, behind which nothing else is judged. So with `|_| Break`
-//! it only answers yes or no, and costs nothing for words.
+//! Each function calls `no` with every broken rule; the result decides whether
+//! to continue. The function returns `Break` if `no` did, and also after a
+//! wrong type or a missing value, because nothing else is checked then. With
+//! `|_| Break` it returns only yes or no and does not build messages.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
@@ -18,7 +18,7 @@ use crate::number::Num;
 use crate::pattern::trim;
 
 impl Node {
-    /// Judges a text that is trimmed already.
+    /// Checks a text that is already trimmed.
     #[inline]
     pub(crate) fn validate_text(
         &self,
@@ -52,7 +52,7 @@ impl Node {
             && self.text.as_deref().is_none_or(|it| it.validate(text, |_| Break(())).is_continue())
     }
 
-    /// Judges a text where only some formats are allowed, if any.
+    /// Checks a text against the allowed formats, if any.
     fn validate_form(
         &self,
         text: &str,
@@ -61,14 +61,14 @@ impl Node {
         if self.types.formats.iter().any(|form| form.check(text)) {
             return Continue(());
         }
-        // A wrong form is not a failure of the type: more is checked.
+        // A wrong format is not a type error, so the other checks continue.
         match self.types.only_format() {
             Some(form) => no(Violation::Rule(form.name(), form.message())),
             None => self.wrong_type("string", no),
         }
     }
 
-    /// Judges a number.
+    /// Checks a number.
     #[inline]
     pub(crate) fn validate_number(
         &self,
@@ -91,8 +91,8 @@ impl Node {
         self.number.validate(num, no)
     }
 
-    /// Judges the kind of a value that is neither text nor number, and compares
-    /// it with the values that are listed.
+    /// Checks the kind of a value that is neither text nor a number, and
+    /// compares it with the listed values.
     pub(crate) fn validate_other<'d>(
         &self,
         value: impl Data<'d>,
@@ -128,8 +128,8 @@ impl Node {
         Break(())
     }
 
-    /// Returns true for most scalars that are right and stay as they are, and for
-    /// no others.
+    /// Returns true for most scalars that are valid and need no change. Never
+    /// returns true for other values.
     #[inline]
     pub(crate) fn settles(&self, scalar: Kind<'_>) -> bool {
         match scalar {
@@ -141,9 +141,9 @@ impl Node {
         }
     }
 
-    /// Returns true if a text is right beyond doubt. A node with a pattern
-    /// settles no text: the search for a pattern takes steps that the texts of a
-    /// validation share, so it must see each text once.
+    /// Returns true if a text is certainly valid. Always returns false for a
+    /// node with a pattern. A pattern search uses steps that the texts of a
+    /// validation share, so it must see each text exactly once.
     #[inline(never)]
     fn settles_text(&self, text: &str) -> bool {
         self.settles_texts
@@ -164,35 +164,35 @@ impl Node {
     }
 }
 
-/// A node for readers, who judge each value while they read it: references are
-/// followed, and each question is answered with yes or no.
+/// A node for readers, which check each value while they read it. References
+/// are resolved, and every check returns yes or no.
 ///
 /// For schemas without a [`second_look`](super::Needs).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Validator<'s> {
-    /// `None` takes any value.
+    /// `None` accepts any value.
     node: Option<&'s Node>,
-    /// A node that refers to `node` requires the value.
+    /// True if a node that refers to `node` requires the value.
     is_required: bool,
-    /// A node that refers to `node` allows null.
+    /// True if a node that refers to `node` allows null.
     is_nullable: bool,
 }
 
 /// The rules for values of one kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Accept<R> {
-    /// Every value is right.
+    /// Every value is valid.
     All,
     If(R),
-    /// No value is right.
+    /// No value is valid.
     None,
 }
 
 impl<'s> Validator<'s> {
-    /// Takes any value.
+    /// Accepts any value.
     pub(crate) const ANY: Self = Self { node: None, is_required: false, is_nullable: false };
 
-    /// Judges by `node`.
+    /// Creates a validator for `node`.
     #[inline]
     pub(crate) fn of(node: &'s Node, definitions: &'s [Definition]) -> Self {
         let validator = Self { node: Some(node), is_required: false, is_nullable: false };
@@ -203,7 +203,7 @@ impl<'s> Validator<'s> {
         while let Some(node) = self.node
             && let Some(Inner::Definition(place)) = node.inner.as_deref()
         {
-            // One that requires a value and allows null does both.
+            // The same node may both require a value and allow null.
             self.is_nullable |= node.nullable && !self.is_required;
             self.is_required |= node.required;
             self.node = definitions.get(*place).map(|definition| &definition.node);
@@ -211,8 +211,8 @@ impl<'s> Validator<'s> {
         self
     }
 
-    /// Judges a text, and returns it, trimmed where the schema says so; `None`
-    /// if the text breaks a rule.
+    /// Checks a text and returns it, trimmed if the schema requires it. Returns
+    /// `None` if the text breaks a rule.
     pub(crate) fn text<'t>(&self, text: &'t str) -> Option<&'t str> {
         let Some(node) = self.node else {
             return Some(text);
@@ -224,8 +224,8 @@ impl<'s> Validator<'s> {
         is_right.then_some(text)
     }
 
-    /// Returns true if a whole number is right. The prepared range settles most
-    /// of them, each in 100 instructions less than the rules would take.
+    /// Returns true if a whole number is valid. The precomputed range decides
+    /// most of them and saves 100 instructions each.
     #[inline]
     pub(crate) fn accepts_unsigned(&self, whole: u64) -> bool {
         let known = self.node.and_then(|node| node.wholes);
@@ -245,7 +245,7 @@ impl<'s> Validator<'s> {
         })
     }
 
-    /// Returns true if a whole float goes on as an integer.
+    /// Returns true if a whole float is converted to an integer.
     #[inline]
     pub(crate) fn wants_whole(&self) -> bool {
         self.node.is_some_and(|node| node.types.want_whole())
@@ -283,7 +283,7 @@ impl<'s> Validator<'s> {
         let Some(node) = self.node else {
             return Accept::All;
         };
-        // None of the literals is a container.
+        // No literal is a container.
         if node.never || !node.types.take(kind) || !node.literals.is_empty() {
             return Accept::None;
         }

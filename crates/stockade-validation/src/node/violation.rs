@@ -1,4 +1,4 @@
-//! [`Violation`], a rule that a value breaks, with its message.
+//! [`Violation`]: a rule that a value breaks, with its message.
 
 use std::borrow::Cow;
 
@@ -15,15 +15,15 @@ pub(crate) const SEVERAL: &str = "Value matches more than one of the alternative
 /// A rule that a value breaks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Violation<'b> {
-    /// The value is missing; the message names it.
+    /// A missing value; the message names it.
     Required,
     Type {
         expected: &'b str,
         got: &'static str,
     },
-    /// A rule by its name, with its message.
+    /// A rule, with its name and message.
     Rule(&'static str, &'static str),
-    /// A bound.
+    /// A bound of a number or a count.
     Bound(&'b Limit),
     /// A bound of the number of items that match `contains`.
     Contained {
@@ -36,9 +36,9 @@ pub(crate) enum Violation<'b> {
         other: &'b str,
         message: &'b str,
     },
-    /// A rule with a message of the schema.
+    /// A rule with a message from the schema.
     Shown(&'static str, &'b str),
-    /// A member that is not allowed, by its name.
+    /// A forbidden member, by its name.
     Unknown(&'b str),
     /// A member that no rule describes, by its name.
     Unevaluated(&'b str),
@@ -68,7 +68,7 @@ impl Violation<'_> {
         }
     }
 
-    /// Returns the usual message.
+    /// Returns the default message.
     pub(crate) fn message(self) -> Cow<'static, str> {
         match self {
             Self::Required => "Required value is missing".into(),
@@ -100,7 +100,7 @@ impl Violation<'_> {
                 error.with_param("expected", type_name(expected)).with_param("got", got)
             }
             Self::Rule("format", message) => error.with_param("format", format_name(message)),
-            // The only bounds that are no keyword of the schema.
+            // The only bounds that are not keywords of the schema.
             Self::Rule("minProperties" | "maxProperties", _) => error.with_param("limit", 1),
             Self::Contained { limit, .. } => error.with_param("limit", limit),
             Self::Dependent { other, .. } => error.with_param("other", other.to_owned()),
@@ -123,27 +123,28 @@ impl Violation<'_> {
         }
     }
 
-    /// Returns the id of the usual message in the catalogs of languages.
+    /// Returns the id of the default message in the language catalogs.
     pub(crate) fn text_id(self) -> &'static str {
         match self {
             Self::Bound(limit) => limit.text_id(),
             Self::Rule("oneOf", SEVERAL) => "oneOf-several",
             Self::Shown("oneOf", _) => "oneOf-keys",
             Self::Twice(_) => "duplicate",
-            // `contains` and `minContains` have one message.
+            // `contains` and `minContains` share a message.
             Self::Contained { rule: "contains", .. } => "minContains",
             broken => broken.rule(),
         }
     }
 
-    /// Returns true if a message of the schema stands in for the usual one.
+    /// Returns true if a message of the schema replaces the default message.
     pub(crate) fn accepts_message(self) -> bool {
         !matches!(self, Self::Unknown(_) | Self::Unevaluated(_) | Self::Twice(_))
             && self.undecided().is_none()
     }
 
-    /// Returns the rule itself if it leaves open whether the value follows the schema. Then
-    /// neither `not` nor an alternative can accept the value.
+    /// Returns the violation if it leaves open whether the value matches the
+    /// schema. In that case, neither `not` nor an alternative can accept the
+    /// value.
     pub(crate) fn undecided(self) -> Option<Violation<'static>> {
         match self {
             Self::Depth => Some(Violation::Depth),
@@ -160,27 +161,27 @@ impl Violation<'_> {
     }
 }
 
-/// Returns the name of a type, without an allocation for the usual ones.
+/// Returns the name of a type, without an allocation for common types.
 fn type_name(expected: &str) -> Cow<'static, str> {
     let usual = ["string", "number", "integer", "boolean", "array", "object", "null"];
     let usual = usual.into_iter().find(|name| *name == expected);
     usual.map_or_else(|| expected.to_owned().into(), Cow::Borrowed)
 }
 
-/// Returns the name of the format with this message. A form of a type has none, but its
-/// message says what is invalid.
+/// Returns the name of the format with this message. A text type does not have
+/// a format name, but its message describes the error.
 fn format_name(message: &'static str) -> &'static str {
     let format = Format::ALL.iter().find(|format| format.message() == message);
     format
         .map_or_else(|| message.strip_prefix("Invalid ").unwrap_or(message), |format| format.name())
 }
 
-/// Returns the end of a message.
+/// Returns the part of a message after `start`.
 fn behind(start: &str, message: &str) -> String {
     message.strip_prefix(start).unwrap_or(message).to_owned()
 }
 
-/// Returns the message for a member that is not allowed.
+/// Returns the message for a forbidden member.
 pub(crate) fn unknown_field(name: &str) -> String {
     format!("Unknown field '{}'", short_name(name))
 }

@@ -6,11 +6,11 @@ use std::fmt::{self, Write as _};
 
 use super::Num;
 
-/// Returns true if `num` is a whole multiple of `factor`, which is above 0. A fraction counts
-/// as its shortest decimal number, so 0.3 is a multiple of 0.1.
+/// Returns true if `num` is a whole multiple of `factor`, which is above 0. A
+/// fraction counts as its shortest decimal number, so 0.3 is a multiple of 0.1.
 pub(crate) fn is_multiple(num: Num, factor: Num) -> bool {
     match (num, factor) {
-        // The usual case.
+        // The common case.
         (Num::Whole(whole), Num::Whole(factor)) => whole.checked_rem(factor) == Some(0),
         // Digits that do not fit are unknown.
         (Num::Float(float), _) if !float.is_finite() => false,
@@ -56,7 +56,7 @@ impl Decimal {
         if power < 0 {
             let scale = 10_u128.checked_pow(power.unsigned_abs());
             let modulus = scale.and_then(|scale| modulus.checked_mul(scale));
-            // A number with fewer digits is no multiple of a larger one.
+            // A number with fewer digits is not a multiple of a larger number.
             return modulus.is_some_and(|modulus| self.digits.is_multiple_of(modulus));
         }
         // The remainder of the digits with `power` zeros after them.
@@ -77,7 +77,7 @@ impl Decimal {
     }
 }
 
-/// The longest float in scientific notation has 24 bytes.
+/// A text buffer. The longest float in scientific notation has 24 bytes.
 struct Text {
     bytes: [u8; 32],
     length: usize,

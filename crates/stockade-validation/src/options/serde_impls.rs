@@ -1,6 +1,7 @@
-//! [`ValidationOptions`] for serde, with the names of the specification.
+//! serde implementations for [`ValidationOptions`], with the names of the
+//! specification.
 //!
-//! By hand, so that this crate needs no macros.
+//! Written by hand, so this crate does not need macros.
 
 use std::fmt;
 
@@ -20,7 +21,7 @@ const FIELDS: [&str; 9] = [
     "maxErrors",
 ];
 
-/// Reads an object. An absent key has its default, an unknown key is an error.
+/// Reads an object. An absent key has its default; an unknown key is an error.
 impl<'de> Deserialize<'de> for ValidationOptions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_struct("ValidationOptions", &FIELDS, OptionsVisitor)

@@ -30,7 +30,7 @@ struct Pass {
     side: Side,
     states: Box<[State]>,
     start: usize,
-    /// A match can begin only at the start of the text.
+    /// True if a match can begin only at the start of the text.
     is_anchored: bool,
 }
 
@@ -159,8 +159,8 @@ impl Pass {
         }
     }
 
-    /// Follows the states of the stack to all that wait for a character. Returns
-    /// true if a match is among them.
+    /// Follows the states of the stack to all states that wait for a character.
+    /// Returns true if a match is among them.
     fn enter(
         &self,
         states: &mut States,
@@ -214,7 +214,8 @@ struct Compiler<'s> {
 }
 
 impl<'s> Compiler<'s> {
-    /// Compiles one pass and those of its inner look-around. Returns its place.
+    /// Compiles one pass and the passes of its inner look-around. Returns its
+    /// index.
     fn pass(&mut self, syntax: &'s Syntax, side: Side) -> Result<usize, String> {
         let mut states = vec![State::Match];
         let start = self.states(syntax, side, 0, &mut states)?;
@@ -224,7 +225,8 @@ impl<'s> Compiler<'s> {
         Ok(self.passes.len() - 1)
     }
 
-    /// Adds the states of a part that go on to the state `next`. Returns the first.
+    /// Adds the states of a part, which continue to the state `next`. Returns
+    /// the first state.
     fn states(
         &mut self,
         syntax: &'s Syntax,

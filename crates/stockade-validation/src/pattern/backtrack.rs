@@ -1,6 +1,6 @@
 //! Patterns with back references, by backtracking as ECMA-262 defines it.
 //!
-//! - A group that has not matched has an empty text. A repeated part forgets its
+//! - A group that has not matched has an empty text. A repeated part resets its
 //!   groups before each iteration.
 //! - An optional iteration that matches the empty text fails.
 //! - A look-behind is matched from its end to its start.
@@ -19,7 +19,7 @@ pub(super) struct Backtrack {
     code: Box<[Step]>,
     /// The number of places for positions.
     slots: usize,
-    /// A match can begin only at the start of the text.
+    /// True if a match can begin only at the start of the text.
     is_anchored: bool,
 }
 
@@ -79,7 +79,7 @@ impl Backtrack {
     }
 }
 
-/// A way that was not taken, or a change that going back undoes.
+/// An untried alternative, or a change to undo when backtracking.
 enum Undo {
     Branch {
         step: usize,
@@ -118,8 +118,8 @@ struct Search<'s> {
 type Next = Option<(usize, usize)>;
 
 impl Search<'_> {
-    /// Returns true if the code from `step` on matches at `position`. Then the
-    /// stack keeps what going back needs.
+    /// Returns true if the code from `step` on matches at `position`. The stack
+    /// then retains the entries for backtracking.
     fn run(&mut self, step: usize, position: usize) -> Result<bool, GaveUp> {
         let base = self.stack.len();
         let mut next = Some((step, position));
@@ -233,7 +233,7 @@ impl Search<'_> {
             // Its groups are forgotten.
             self.undo_to(base);
         } else {
-            // Its other ways are not tried again.
+            // Its alternatives are not tried again.
             let mut kept = base;
             for place in base..self.stack.len() {
                 if matches!(self.stack.get(place), Some(Undo::Slot { .. })) {
@@ -308,7 +308,7 @@ impl Search<'_> {
         }
     }
 
-    /// Takes one entry from the stack. Returns where to go on.
+    /// Pops one entry from the stack. Returns the point to continue from.
     fn go_back(&mut self) -> Result<Next, GaveUp> {
         let Some(undo) = self.stack.pop() else { return Ok(None) };
         match undo {

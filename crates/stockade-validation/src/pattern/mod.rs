@@ -34,7 +34,7 @@ pub(crate) struct Pattern {
     text: Box<str>,
     ecma: Box<str>,
     engine: Engine,
-    /// Every request may make it give up.
+    /// Limits the log, because every request can make the pattern give up.
     gave_up: Arc<LogRate>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum Search {
 }
 
 impl Pattern {
-    /// Compiles `text`. An error says what is wrong, without the pattern.
+    /// Compiles `text`. An error describes the problem without the pattern.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         let parsed = parse(text)?;
         let syntax = &parsed.syntax;
@@ -124,14 +124,14 @@ impl Pattern {
 
 /// Returns true if a pattern is in the syntax of ECMA-262 with the flag `u`.
 pub(crate) fn is_ecma(pattern: &str) -> bool {
-    // Spellings of Rust are translated.
+    // Rust spellings are translated.
     ecma(pattern).is_ok_and(|ecma| ecma == pattern)
 }
 
 /// Returns a pattern in the syntax of ECMA-262 with the flag `u`.
 ///
 /// # Errors
-/// If it is not a pattern: a message without the pattern.
+/// Fails if it is not a pattern. The message does not contain the pattern.
 pub fn ecma(pattern: &str) -> Result<String, String> {
     parse(pattern).map(|parsed| parsed.ecma)
 }
@@ -139,7 +139,7 @@ pub fn ecma(pattern: &str) -> Result<String, String> {
 /// Returns a pattern without its look-around and back references.
 ///
 /// # Errors
-/// If it is not a pattern: a message without the pattern.
+/// Fails if it is not a pattern. The message does not contain the pattern.
 pub fn without_look_around(pattern: &str) -> Result<Hir, String> {
     regular::hir(&parse(pattern)?.syntax.without_look_around())
         .ok_or_else(|| "it is not regular".to_owned())

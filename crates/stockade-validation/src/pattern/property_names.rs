@@ -1,5 +1,6 @@
-//! The names that `\p{…}` has in ECMA-262, separated by spaces. They are
-//! case-sensitive. Names that the Unicode tables of this program lack are left out.
+//! The names that ECMA-262 allows in `\p{…}`, separated by spaces. They are
+//! case-sensitive. Names that are missing in the Unicode tables of this program
+//! are excluded.
 
 /// Values of `General_Category`.
 pub(super) const CATEGORIES: &str = "\

@@ -29,7 +29,7 @@ impl Parser<'_> {
             if first.code() > last.code() {
                 return Err("the ends of a range are in the wrong order".to_owned());
             }
-            // Between surrogates there is no character.
+            // There are no characters between surrogates.
             if from <= to {
                 set.push(ClassUnicodeRange::new(from, to));
             }

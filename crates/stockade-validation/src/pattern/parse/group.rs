@@ -4,8 +4,8 @@ use super::Parser;
 use crate::pattern::syntax::{Around, Side, Syntax};
 
 impl Parser<'_> {
-    /// Parses a group. Returns `None` for flags that hold until the surrounding
-    /// group ends.
+    /// Parses a group. Returns `None` for flags that apply until the
+    /// surrounding group ends.
     pub(super) fn group(&mut self) -> Result<Option<Syntax>, String> {
         self.skip("(");
         if !self.skip("?") {
@@ -43,7 +43,7 @@ impl Parser<'_> {
         Ok(inner)
     }
 
-    /// Parses what follows `(?`: `:`, `i:` or `i)`, also with `-`.
+    /// Parses the text after `(?`: `:`, `i:` or `i)`, also with `-`.
     fn flags_or_group(&mut self) -> Result<Option<Syntax>, String> {
         let before = self.flags;
         let mut flags = before;

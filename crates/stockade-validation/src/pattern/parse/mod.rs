@@ -54,8 +54,8 @@ pub(super) fn parse(pattern: &str) -> Result<Parsed, String> {
     Ok(Parsed { syntax, ecma: parser.out, groups: parser.names.len() })
 }
 
-/// Returns the name of each capture group in their order. Groups without a name
-/// have an empty one.
+/// Returns the name of each capture group in order. Unnamed groups have an
+/// empty name.
 fn group_names(pattern: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut in_class = false;
@@ -101,9 +101,11 @@ struct Parser<'p> {
     opened: usize,
     flags: Flags,
     depth: usize,
-    /// `]` was read outside of a class. ECMA-262 forbids it, others allow it.
+    /// True if `]` was read outside of a class. ECMA-262 forbids it, but other
+    /// languages allow it.
     has_bare_bracket: bool,
-    /// A class was read that ends elsewhere in other languages: `[]a]`, `[a[b]]`.
+    /// True if a class was read that ends elsewhere in other languages: `[]a]`,
+    /// `[a[b]]`.
     has_odd_class: bool,
 }
 
@@ -182,7 +184,7 @@ impl Parser<'_> {
                 Some(self.atom(first)?)
             }
         };
-        // A flag that holds from here.
+        // A flag that applies from here on.
         let Some(atom) = atom else { return Ok(()) };
         parts.push(self.quantified(atom)?);
         Ok(())
@@ -217,7 +219,7 @@ impl Parser<'_> {
         Ok(Syntax::Class(self.cased(classes::of_char(char), written)?))
     }
 
-    /// Writes a set, and adds other cases to it if they are ignored.
+    /// Writes a set and, if case is ignored, adds other cases to it.
     fn cased(&mut self, set: ClassUnicode, written: &str) -> Result<ClassUnicode, String> {
         if self.flags.ignores_case {
             let folded = classes::without_case(&set)?;
