@@ -23,7 +23,7 @@ pub(crate) struct Literals {
 }
 
 impl Literals {
-    /// Returns the value lists that the keywords contain.
+    /// Returns the value lists in the keywords.
     pub(crate) fn compile(keywords: &Map<String, Value>) -> Box<[Self]> {
         let listed = keywords.get("enum").and_then(Value::as_array);
         let listed = listed.map(|values| Self::listed(values));
@@ -56,7 +56,7 @@ impl Literals {
         }
     }
 
-    /// Returns true if an array or an object is among them.
+    /// Returns true if any of the values is an array or an object.
     pub(crate) fn has_containers(&self) -> bool {
         self.others.iter().any(|value| value.is_array() || value.is_object())
     }

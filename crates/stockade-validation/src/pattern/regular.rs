@@ -6,9 +6,9 @@ use regex_syntax::hir::{Class, Hir, Look, Repetition};
 
 use super::syntax::{Place, Side, Syntax};
 
-/// Regular expressions that decide together whether a text matches.
+/// Regular expressions that together decide whether a text matches.
 ///
-/// Look-around at the ends of a pattern becomes an expression of its own: a text
+/// Look-around at the ends of a pattern becomes a separate expression: a text
 /// matches `^(?=.*\d).{8,}$` if it matches `^.*\d` and `^.{8,}$`.
 #[derive(Clone, Debug)]
 pub(super) struct Regular {
@@ -21,13 +21,13 @@ type Choices = Box<[Box<[Condition]>]>;
 #[derive(Clone, Debug)]
 struct Condition {
     regex: Regex,
-    /// The text must not match.
+    /// True if the text must not match.
     is_negative: bool,
 }
 
 impl Regular {
-    /// Compiles a pattern. Returns `None` for patterns that no set of regular
-    /// expressions describes, and for those that are larger than [`SIZE_LIMIT`].
+    /// Compiles a pattern. Returns `None` if no set of regular expressions
+    /// describes the pattern, or if it is larger than [`SIZE_LIMIT`].
     pub(super) fn new(syntax: &Syntax) -> Result<Option<Self>, String> {
         let mut choices = Vec::new();
         choices_of(syntax, &mut choices);
@@ -61,8 +61,8 @@ impl Condition {
     }
 }
 
-/// Bytes of one compiled expression. Each repetition of a class of Unicode takes
-/// some 47 KiB.
+/// The maximum size of one compiled expression in bytes. Each repetition of a
+/// Unicode class takes about 47 KiB.
 const SIZE_LIMIT: usize = 4 << 20;
 
 /// Collects the alternatives of the whole pattern.
@@ -87,8 +87,8 @@ fn flatten<'s>(syntax: &'s Syntax, parts: &mut Vec<&'s Syntax>) {
     }
 }
 
-/// Returns the conditions that are equivalent to these parts in a row; those with
-/// `true` must not match.
+/// Returns the conditions that are equivalent to these consecutive parts.
+/// Conditions with `true` must not match.
 fn conditions(mut parts: Vec<&Syntax>) -> Option<Vec<(Hir, bool)>> {
     let is_assertion = |part: &&Syntax| matches!(part, Syntax::At(_) | Syntax::Around(_));
     let mut conditions = Vec::new();

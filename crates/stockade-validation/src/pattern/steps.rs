@@ -1,4 +1,4 @@
-//! [`Steps`]: the steps that the search in one text may take.
+//! [`Steps`]: the step limit of a search in one text.
 
 use std::cell::Cell;
 
@@ -6,7 +6,7 @@ use std::cell::Cell;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct GaveUp;
 
-/// A number of steps that are left.
+/// The number of remaining steps.
 #[derive(Debug)]
 pub(super) struct Steps {
     /// Steps for this text.
@@ -39,16 +39,16 @@ impl Drop for Steps {
     }
 }
 
-/// Begins a validation, which has all of its shared steps.
+/// Begins a validation and resets its shared steps.
 pub(crate) fn begin() {
     SHARED.set(SHARED_STEPS);
 }
 
 thread_local! {
-    /// The shared steps that the current validation has left. A validation never
+    /// The remaining shared steps of the current validation. A validation never
     /// leaves its thread.
     static SHARED: Cell<u64> = const { Cell::new(SHARED_STEPS) };
 }
 
-/// Steps for short texts whose search takes many steps, some 20 ms.
+/// The shared steps for short texts that need many steps, about 20 ms.
 const SHARED_STEPS: u64 = 2_000_000;

@@ -3,7 +3,7 @@
 use regex_syntax::hir::ClassUnicode;
 
 /// A parsed pattern or a part of one. Its classes contain the code points that
-/// match, so no flag and no name of a class is left to interpret.
+/// match, so later steps interpret neither flags nor class names.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Syntax {
     /// One code point of a set.
@@ -120,7 +120,8 @@ pub(super) fn is_word(char: char) -> bool {
 }
 
 impl Place {
-    /// Returns true if `position` is such a place. It is a character boundary.
+    /// Returns true if `position` matches. `position` must be a character
+    /// boundary.
     pub(super) fn is_at(self, text: &str, position: usize) -> bool {
         let (before, after) = text.split_at_checked(position).unwrap_or((text, ""));
         let is_boundary = || {

@@ -1,4 +1,4 @@
-//! Tests of all engines, against the records of a JavaScript engine.
+//! Tests of all engines against recorded results of a JavaScript engine.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,8 @@ use super::classes::Set;
 use super::syntax::Syntax;
 use super::*;
 
-/// Returns a record of the JavaScript engine of Node: see `tests/vectors/patterns`.
+/// Returns a recorded result of Node's JavaScript engine; see
+/// `tests/vectors/patterns`.
 fn recorded(name: &str) -> Value {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/patterns");
     let text = std::fs::read_to_string(format!("{folder}/{name}.json")).unwrap();
@@ -69,8 +70,8 @@ fn classes_contain_the_code_points_of_javascript() {
 #[test]
 fn properties_contain_the_code_points_of_javascript() {
     let recorded = recorded("classes");
-    // The tables of Unicode may be of two versions, which differ in new
-    // characters, and in the category of U+0295.
+    // The two versions of the Unicode tables may differ in new characters and
+    // in the category of U+0295.
     let mut known = class_of(r"\p{Assigned}");
     known.difference(&classes::of_char('\u{295}'));
     known.intersect(&ranges_of(recorded["assigned"].as_str().unwrap()));
@@ -107,7 +108,7 @@ fn all_names_of_properties_have_a_set() {
     }
 }
 
-/// Searches in each text with every engine that can.
+/// Searches each text with every engine that supports the pattern.
 #[track_caller]
 fn agrees(pattern: &str, texts: &[&str], found: &str) {
     let parsed = parse(pattern).unwrap();
@@ -180,7 +181,7 @@ fn a_pattern_beyond_the_limit_is_an_error() {
         assert!(error.contains("the limit of 50000"), "{pattern}: {error}");
     }
     for pattern in ["(?:){4000000000}", r"(?:){4000000000}\1()", "(?:(?=a)(?!b)){4000000000}"] {
-        // Nothing to copy, or too much: quick in both cases.
+        // Nothing to copy, or too much; quick in both cases.
         let _ = Pattern::new(pattern);
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct Access<'a, 'de> {
 }
 
 impl<'de> Access<'_, 'de> {
-    /// Reads the value that comes next.
+    /// Reads the next value.
     #[inline]
     fn read<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, TypeError> {
         let value = seed.deserialize(TypedReader::new(self.source));
@@ -92,7 +92,7 @@ impl<'de> Access<'_, 'de> {
         seed: S,
         value: &'de Value,
     ) -> Result<S::Value, TypeError> {
-        // The longer way can read it from rounded numbers, too.
+        // The slow path can also read it from rounded numbers.
         if keeps_digits() {
             return Err(Refused::Data.into());
         }
@@ -101,17 +101,17 @@ impl<'de> Access<'_, 'de> {
     }
 }
 
-/// Adds to an error where the name was found that does not fit.
+/// Adds the location of an invalid name to an error.
 #[cold]
 fn of_name<'de>(source: &mut dyn Source<'de>, frame: &Frame<'de>, error: TypeError) -> TypeError {
     let error = error.of_name();
     if error.is_unknown() { error } else { source.locate(frame, error) }
 }
 
-/// An enum: the name of its variant, and the content behind it.
+/// An enum: the name of its variant, followed by the content.
 pub(super) struct Variant<'a, 'de> {
     pub(super) source: &'a mut (dyn Source<'de> + 'a),
-    /// `None` for a variant that is a text.
+    /// `None` for a variant that is only a text.
     pub(super) frame: Option<&'a mut Frame<'de>>,
 }
 

@@ -1,9 +1,10 @@
-//! [`COMMON_TYPES`]: the code that reads the types which most programs have.
+//! [`COMMON_TYPES`]: compiles the code that reads the types of most programs.
 //!
-//! In a debug build the generic code of a crate also serves the crates above it. If
-//! nothing read a `String` here, each program would compile that again, or take it
-//! from a crate that happens to have it, and so link that whole crate: without this
-//! list, a program that has no OpenAPI document links all of `stockade-openapi`.
+//! In a debug build, dependent crates reuse the generic code of a crate. If
+//! nothing here read a `String`, each program would compile that code itself or
+//! use it from any crate that contains it, and so link that whole crate.
+//! Without this list, a program without an OpenAPI document links all of
+//! `stockade-openapi`.
 
 use serde::de::DeserializeOwned;
 
@@ -11,7 +12,8 @@ use super::reader::TypedReader;
 use crate::has_schema::HasSchema;
 use crate::rule::Rule;
 
-/// Functions that nothing calls; a linker leaves them out of an optimised program.
+/// Functions that are never called. The linker removes them from an optimized
+/// program.
 pub static COMMON_TYPES: &[fn(TypedReader<'_, '_>) -> Option<Rule>] = &[
     read::<String>,
     read::<bool>,

@@ -1,5 +1,5 @@
-//! [`DuplicateNames`]: the names that objects have more than once, which parsed data
-//! does not show any more.
+//! [`DuplicateNames`]: duplicate member names of objects, which parsed data no
+//! longer contains.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// The duplicate names in a JSON text, in the structure of its values.
+/// The duplicate names in a JSON text, arranged like its values.
 #[derive(Debug)]
 pub(super) enum DuplicateNames<'t> {
     Scalar,
@@ -18,17 +18,17 @@ pub(super) enum DuplicateNames<'t> {
 
 pub(super) type Members<'t> = BTreeMap<Cow<'t, str>, Member<'t>>;
 
-/// The values that an object has by one name.
+/// The values of an object under one name.
 #[derive(Debug)]
 pub(super) struct Member<'t> {
-    /// There is more than one.
+    /// True if there is more than one value.
     pub(super) again: bool,
-    /// The last one.
+    /// The last value.
     pub(super) value: DuplicateNames<'t>,
 }
 
 impl<'t> DuplicateNames<'t> {
-    /// Returns the duplicate names of a text; `None` if it has none.
+    /// Returns the duplicate names of a text, or `None` without duplicates.
     pub(super) fn of(text: &'t str) -> Option<Self> {
         let duplicates: Self = serde_json::from_str(text).ok()?;
         duplicates.is_somewhere().then_some(duplicates)

@@ -1,4 +1,4 @@
-//! [`ReadError`]: why there is no typed value.
+//! [`ReadError`]: the reason why no typed value could be read.
 
 use std::error::Error;
 use std::fmt;
@@ -6,35 +6,36 @@ use std::fmt;
 use serde::de::IgnoredAny;
 use stockade_errors::{ApiError, FieldError};
 
-/// The reason why text or data did not become a typed value.
+/// The reason why text or data could not be read as a typed value.
 ///
-/// As an [`ApiError`] it becomes the answer to the client.
+/// Converted to an [`ApiError`], it becomes the response to the client.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The text is not JSON: also text that is not UTF-8, is empty, goes on
-    /// behind the value, is nested 128 levels deep or more, or has a number
-    /// that no `f64` holds. The error knows line and column. 400.
+    /// The text is not JSON. This includes text that is not UTF-8, is empty,
+    /// continues after the value, is nested 128 levels deep or more, or
+    /// contains a number outside the range of `f64`. The error contains line
+    /// and column. 400.
     Syntax(serde_json::Error),
-    /// The data breaks the schema, or does not fit the type. Never empty. 400.
+    /// The data violates the schema or does not fit the type. Never empty. 400.
     Invalid(Vec<FieldError>),
     /// A function of the schema failed or panicked. 500.
     Failed(ApiError),
-    /// The text holds more than this number of values that would have to be
-    /// kept whatever their type is. Only a host that has set such a limit gets
-    /// this error. 413.
+    /// The text contains more than this number of values that must be stored
+    /// regardless of their type. This error occurs only if the caller sets such
+    /// a limit. 413.
     TooManyValues(usize),
 }
 
 impl ReadError {
-    /// Makes the error for one value that does not fit.
+    /// Creates the error for one value that does not fit.
     pub(super) fn misfit(error: FieldError) -> Self {
         Self::Invalid(vec![error])
     }
 }
 
-/// Returns the error of a text that has more values than `most`, or is not JSON
-/// at all.
+/// Returns the error of a text that contains more than `most` values or is not
+/// JSON.
 #[cold]
 #[must_use]
 pub fn too_many_values(text: &[u8], most: usize) -> ReadError {
@@ -70,8 +71,8 @@ impl Error for ReadError {
     }
 }
 
-/// 400 `Invalid JSON body`, 400 `Validation failed` with the errors, the error
-/// of a function, or 413 for too many values.
+/// Converts to 400 `Invalid JSON body`, 400 `Validation failed` with the
+/// errors, the error of a function, or 413 for too many values.
 impl From<ReadError> for ApiError {
     fn from(error: ReadError) -> Self {
         match error {

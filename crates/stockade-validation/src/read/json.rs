@@ -1,7 +1,8 @@
-//! Hot: [`JsonText`], a JSON text that is judged while a type is read from it.
+//! Hot: [`JsonText`], a JSON text that is validated while a type is read from
+//! it.
 //!
-//! Errors have no words. This way is given up at the first value that is wrong,
-//! or that one look cannot settle. Values that the type skips are judged too.
+//! Errors have no messages. Reading gives up at the first value that is
+//! invalid, or that one look cannot decide. Skipped values are validated too.
 
 use super::source::{ExpectedKind, Frame, Source, Text, Token};
 use super::type_error::TypeError;
@@ -15,18 +16,18 @@ pub(super) struct JsonText<'de> {
 }
 
 impl<'de> JsonText<'de> {
-    /// Makes a source that keeps at most `most_untyped` values of the text
-    /// whatever their type is.
+    /// Creates a source that stores at most `most_untyped` values of the text
+    /// regardless of their type.
     pub(super) fn new(text: &'de str, validating: Validating<'de>, most_untyped: usize) -> Self {
         Self { reader: Reader::new(text, most_untyped), validating }
     }
 
-    /// Returns true if the whole text was read, and all of it is right.
+    /// Returns true if the whole text was read and is valid.
     pub(super) fn is_fulfilled(&mut self) -> bool {
         self.validating.is_fulfilled() && self.reader.end().is_ok()
     }
 
-    /// Fails when the next byte is another one: then the type wants another
+    /// Fails if the next byte differs, because the type then expects another
     /// kind of value.
     #[inline]
     fn begins_with(&mut self, byte: u8) -> Result<(), Refused> {
@@ -94,7 +95,7 @@ impl<'de> Source<'de> for JsonText<'de> {
     }
 
     fn newtype(&mut self, name: &'static str) -> Result<Option<Frame<'de>>, TypeError> {
-        // A `RawValue` would get text that was not judged.
+        // A `RawValue` would receive unvalidated text.
         if name.starts_with('$') { Err(self.validating.give_up().into()) } else { Ok(None) }
     }
 
@@ -158,7 +159,7 @@ impl<'de> Source<'de> for JsonText<'de> {
     }
 
     fn end(&mut self, frame: &mut Frame<'de>) -> Result<(), TypeError> {
-        // An element that the type did not ask for is refused.
+        // An element that the type did not read is rejected.
         let (has_more, bracket) = match frame {
             Frame::Members(members) => {
                 let ended = members.is_ended();

@@ -1,13 +1,12 @@
-//! From JSON text to a typed value, judged on the way.
+//! Reads typed values from JSON text and validates them on the way.
 //!
-//! Text goes through serde into the type, and each value that passes is judged
-//! by the `Node` of the schema. This way is given up at
-//! the first value that is wrong, or that one look cannot settle. Then the
-//! values of the text are found once more, without the type, and `check` judges
-//! them and makes the messages. They stay a `Tape` unless
-//! a function wants them parsed or a name comes twice. Valid data becomes a
-//! `Value`, and the type is read from that. So the quick way only ever says
-//! "valid".
+//! serde reads the text into the type, and the `Node` of the schema validates
+//! each value that passes. This fast path gives up at the first value that is
+//! invalid, or that one look cannot decide. Then the values of the text are
+//! located again, without the type. `check` validates them and creates the
+//! messages. They remain a `Tape` unless a function needs parsed values or a
+//! name is duplicated. Valid data becomes a `Value`, from which the type is
+//! read. The fast path therefore only ever reports "valid".
 //!
 //! - `error`: `ReadError`.
 //! - `schema`: `Schema::read_json` and `Schema::read_value`.
@@ -15,15 +14,16 @@
 //! - `reader`: `TypedReader`, the deserializer of all types; `access`: the
 //!   contents of arrays, objects and enums; `name`: the names of members and
 //!   variants.
-//! - `slot`: `Slot`, the place of a value whose type is not named.
-//! - `source`: `Source`, the values that a reader takes.
-//! - `json`, `pairs`: sources whose values are validated while they are read; `validating`:
-//!   the validation of these values.
-//! - `parsed`: the source of validated data; `duplicate`: names that an object has more than
-//!   once; `text_value`: texts for numbers.
-//! - `probe`: sources without data, which find out what a type reads.
-//! - `common`: types that are read here for all programs.
-//! - `type_error`: `TypeError`, the error of all of them.
+//! - `slot`: `Slot`, the target of a value of an unnamed type.
+//! - `source`: `Source`, the values that a reader consumes.
+//! - `json`, `pairs`: sources that validate their values while they are read;
+//!   `validating`: the validation of these values.
+//! - `parsed`: the source of validated data; `duplicate`: duplicate member
+//!   names; `text_value`: texts for numbers.
+//! - `probe`: sources without data, which determine the values that a type
+//!   reads.
+//! - `common`: types that are compiled here for all programs.
+//! - `type_error`: `TypeError`, the error of all sources.
 
 mod access;
 mod common;

@@ -10,7 +10,8 @@ use super::text_value;
 use super::type_error::TypeError;
 use stockade_json::whole_text;
 
-/// Gives a name to its type, which may be a number or a boolean.
+/// A deserializer that passes a name to its type, which may be a number or a
+/// boolean.
 pub(super) struct Name<'de, 's> {
     name: Text<'de, 's>,
 }
@@ -55,7 +56,7 @@ impl<'de> Deserializer<'de> for Name<'de, '_> {
         give_text(self.name, visitor)
     }
 
-    /// Gives the name to a field or a variant, which keeps no text of its own.
+    /// Passes the name to a field or a variant, which does not store text.
     #[inline]
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         match &self.name {
@@ -104,7 +105,7 @@ impl<'de> EnumAccess<'de> for Name<'de, '_> {
     }
 }
 
-/// The content of a variant that holds nothing.
+/// The content of a variant without data.
 pub(super) struct Unit;
 
 impl<'de> VariantAccess<'de> for Unit {

@@ -1,9 +1,9 @@
-//! [`Pairs`]: the pairs of text of a path, a query or a form, validated while a
+//! [`Pairs`]: the text pairs of a path, a query or a form, validated while a
 //! type is read from them.
 //!
-//! Everything is text here, so the wanted type decides: `"7"` is a number for a
-//! `u32`, `"true"` a boolean for a `bool`. A name that comes several times is a
-//! list. As in [`JsonText`](super::json::JsonText), errors have no words.
+//! All values are text here, so the expected type decides: `"7"` is a number
+//! for a `u32`, and `"true"` is a boolean for a `bool`. A repeated name is a
+//! list. As in [`JsonText`](super::json::JsonText), errors have no messages.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,22 +21,23 @@ use stockade_json::{Number, Refused};
 pub struct Field<'a> {
     name: Cow<'a, str>,
     first: Cow<'a, str>,
-    /// The further values. Usually there are none, which costs no allocation.
+    /// The further values. Usually empty, which needs no allocation.
     more: Vec<Cow<'a, str>>,
 }
 
 impl<'a> Field<'a> {
-    /// Makes a name with one value.
+    /// Creates a name with one value.
     #[must_use]
     pub fn new(name: Cow<'a, str>, value: Cow<'a, str>) -> Self {
         Self { name, first: value, more: Vec::new() }
     }
 
-    /// Groups pairs by their names, in the order of the first of each.
+    /// Groups pairs by name, in the order of first occurrence.
     #[must_use]
     pub fn group(pairs: Vec<(Cow<'a, str>, Cow<'a, str>)>) -> Vec<Self> {
         let mut fields: Vec<Self> = Vec::with_capacity(pairs.len());
-        // A hostile query has a thousand different keys; most have a few.
+        // A hostile query may have a thousand different keys; most queries have
+        // a few.
         let mut index = (pairs.len() > 16).then(|| HashMap::with_capacity(pairs.len()));
         for (name, value) in pairs {
             let next = fields.len();
@@ -53,22 +54,22 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The kind of value that the pairs stand for.
+/// The kind of value that the pairs represent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PairsKind {
     /// A query or a form, which is an object.
     Named,
-    /// The parameters of a path, which are an object or an array, or the single
-    /// one.
+    /// The parameters of a path, which are an object, an array or a single
+    /// value.
     Ordered,
 }
 
-/// A source of pairs: the value that is read, or a value within it.
+/// A source of pairs: the value to read, or a value within it.
 pub(super) struct Pairs<'i, 'de> {
     fields: &'i mut (dyn Iterator<Item = Field<'de>> + 'i),
-    /// The kind of the whole, while that is the next value.
+    /// The kind of the whole value, while it is the next value.
     whole: Option<PairsKind>,
-    /// The next value; while the whole comes next, the first pair.
+    /// The next value, or the first pair while the whole value is next.
     value: Option<Field<'de>>,
     validating: Validating<'de>,
 }
@@ -97,12 +98,13 @@ impl<'i, 'de> Pairs<'i, 'de> {
         Self { fields, whole: Some(kind), value, validating }
     }
 
-    /// Returns true if all values are right.
+    /// Returns true if all values are valid.
     pub(super) fn is_fulfilled(&self) -> bool {
         self.validating.is_fulfilled()
     }
 
-    /// Returns the only text. Fails for several, which fit a list alone.
+    /// Returns the only text. Fails for several texts, because only a list
+    /// accepts them.
     #[inline]
     fn one(&mut self) -> Result<&mut Cow<'de, str>, Refused> {
         match &mut self.value {
@@ -115,7 +117,7 @@ impl<'i, 'de> Pairs<'i, 'de> {
 }
 
 impl Pairs<'_, '_> {
-    /// Returns the only text, which stands for a number.
+    /// Returns the only text, which represents a number.
     #[inline]
     fn number_text(&mut self) -> Result<&str, Refused> {
         let is_strict = self.validating.strict_numbers();
@@ -163,7 +165,7 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
     }
 
     fn null(&mut self) -> Result<(), TypeError> {
-        // A type that wants no parameter gets none.
+        // A type without parameters gets none.
         if self.whole != Some(PairsKind::Ordered) {
             return Err(Refused::Data.into());
         }
@@ -205,7 +207,7 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
     fn next_element(&mut self, frame: &mut Frame<'de>) -> Result<bool, TypeError> {
         let elements = match frame {
             Frame::Elements(elements) => {
-                // The first one is here.
+                // The first element is already in `value`.
                 if !elements.is_empty() {
                     self.value = self.fields.next();
                 }
@@ -238,7 +240,7 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
             return Err(self.validating.give_up().into());
         };
         while !members.is_whole() {
-            // The first one is here.
+            // The first member is already in `value`.
             if !members.is_empty() {
                 self.value = self.fields.next();
             }
@@ -265,7 +267,7 @@ impl<'de> Source<'de> for Pairs<'_, 'de> {
             Frame::Texts(Texts { elements, .. }) | Frame::Elements(elements) => elements.is_ended(),
             _ => false,
         };
-        // An element that the type did not ask for is refused.
+        // An element that the type did not read is rejected.
         let has_more = !is_ended
             && match frame {
                 Frame::Members(_) => self.next_name(frame)?.is_some(),

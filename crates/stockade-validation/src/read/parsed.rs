@@ -1,4 +1,4 @@
-//! [`Parsed`]: data that was validated, or needs no validation.
+//! [`Parsed`]: data that is validated or needs no validation.
 
 use std::slice;
 
@@ -13,21 +13,21 @@ use super::type_error::TypeError;
 use crate::data::Data;
 use stockade_json::{Number, keeps_digits};
 
-/// A parsed value, or one within it.
+/// A parsed value, or a value within it.
 pub(super) struct Parsed<'de> {
     /// The next value.
     value: &'de Value,
-    /// True if texts may stand for numbers and booleans, where the type wants
-    /// those.
+    /// True if texts may represent numbers and booleans for types that expect
+    /// these.
     has_texts: bool,
-    /// The names that objects have more than once.
+    /// The duplicate member names of objects.
     duplicates: Option<&'de DuplicateNames<'de>>,
-    /// The value as text, for a type of serde_json that wants it so.
+    /// The value as text, for a serde_json type that requires this form.
     digits: Option<String>,
-    /// Every number is given as the nearest float, for a type that cannot take all
-    /// of its digits.
+    /// True if every number is read as the nearest float, for a type that does
+    /// not support all of its digits.
     is_rounding: bool,
-    /// A number was given with all of its digits, as an object.
+    /// True if a number was read with all of its digits, as an object.
     has_given_digits: bool,
 }
 
@@ -43,23 +43,23 @@ impl<'de> Parsed<'de> {
         }
     }
 
-    /// Makes a source whose texts may stand for numbers and booleans, and for a
-    /// list of one.
+    /// Creates a source with texts that may represent numbers, booleans and a
+    /// list with one element.
     pub(super) fn with_texts(value: &'de Value) -> Self {
         Self { has_texts: true, ..Self::new(value) }
     }
 
-    /// Makes a source with names that come more than once.
+    /// Creates a source with duplicate names.
     pub(super) fn with_duplicates(value: &'de Value, duplicates: &'de DuplicateNames<'de>) -> Self {
         Self { duplicates: Some(duplicates), ..Self::new(value) }
     }
 
     /// Reads a type into `target`.
     ///
-    /// serde keeps the values of a flattened or tagged type before it knows their
-    /// types. There a number with more digits than a float has is an object, which
-    /// serde_json itself understands and an `f64` does not. So a type that fails is
-    /// read once more, from rounded numbers.
+    /// serde stores the values of a flattened or tagged type before it knows
+    /// their types. A number with more digits than a float then becomes an
+    /// object, which serde_json understands but an `f64` does not. A type that
+    /// fails is therefore read again, from rounded numbers.
     pub(super) fn read_into(mut self, target: &mut dyn Slot) -> Result<(), TypeError> {
         let whole = (self.value, self.has_texts, self.duplicates);
         let read = target.read(TypedReader::new(&mut self));
@@ -74,7 +74,7 @@ impl<'de> Parsed<'de> {
     #[cold]
     fn misfit(&self, wanted: ExpectedKind) -> TypeError {
         let kind = match self.value {
-            // Of larger ones `is_f64` says otherwise with `arbitrary_precision`.
+            // `is_f64` is wrong for larger numbers with `arbitrary_precision`.
             Value::Number(number) if number.is_u64() || number.is_i64() => "integer",
             value => value.kind().name(),
         };
@@ -89,7 +89,8 @@ impl<'de> Parsed<'de> {
         number.ok_or_else(|| TypeError::message("The number is out of range"))
     }
 
-    /// Returns true for a number whose digits are not those of a float.
+    /// Returns true if the number has other digits than the float with its
+    /// value.
     fn has_more_digits(number: &JsonNumber) -> bool {
         keeps_digits()
             && number.as_u64().is_none()
@@ -291,7 +292,7 @@ impl Items<'_> {
         self.items.len()
     }
 
-    /// Returns the number of elements that were given.
+    /// Returns the number of elements read so far.
     fn read(&self) -> usize {
         self.count - self.items.len()
     }
@@ -303,7 +304,7 @@ pub(crate) struct Entries<'de> {
     members: map::Iter<'de>,
     /// The value of the last name.
     name: &'de str,
-    /// A member that comes a second time.
+    /// A second member with the same name.
     again: Option<(&'de String, &'de Value)>,
     duplicates: Option<&'de Members<'de>>,
     count: usize,
@@ -315,8 +316,8 @@ impl Entries<'_> {
     }
 }
 
-/// The names by which serde_json hands on values that are no objects. Its
+/// The names that serde_json uses to pass on values that are not objects. Its
 /// features `raw_value` and `arbitrary_precision` do this, and any crate may
-/// turn them on.
+/// enable them.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
 const NUMBER: &str = "$serde_json::private::Number";

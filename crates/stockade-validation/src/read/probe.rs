@@ -1,4 +1,4 @@
-//! Sources without data, by which a type is asked about itself.
+//! Sources without data, which determine the values that a type reads.
 
 use super::reader::TypedReader;
 use super::slot::Slot;
@@ -13,17 +13,17 @@ use stockade_json::{Number, Refused};
 pub enum ParamShape {
     /// One value: the path must have exactly one parameter.
     Single,
-    /// A tuple: as many parameters, in the order of the path.
+    /// A tuple: the same number of parameters, in the order of the path.
     Tuple(usize),
-    /// A list of as many values as there are, in the order of the path.
+    /// A list of any number of values, in the order of the path.
     List,
     /// A struct: parameters by name.
     Fields(&'static [&'static str]),
-    /// A map, or a type that cannot be told: any parameters fit.
+    /// A map, or a type that cannot be determined: any parameters fit.
     Any,
 }
 
-/// Finds the kind of values that a type is read from, without any data. It sees
+/// Returns the kind of values that a type is read from, without any data. Looks
 /// through newtypes and `Option`.
 #[must_use]
 pub fn shape_of(target: &mut dyn Slot) -> ParamShape {
@@ -44,8 +44,8 @@ pub fn shape_of(target: &mut dyn Slot) -> ParamShape {
     }
 }
 
-/// Returns the bits of the kinds of JSON that a type is read from, without any
-/// data. It sees through newtypes and `Option`.
+/// Returns the bits of the JSON kinds that a type is read from, without any
+/// data. Looks through newtypes and `Option`.
 pub(crate) fn kinds_of(target: &mut dyn Slot) -> u8 {
     match wanted_by(target) {
         ExpectedKind::Any | ExpectedKind::Ignored => u8::MAX,
@@ -60,22 +60,23 @@ pub(crate) fn kinds_of(target: &mut dyn Slot) -> u8 {
     }
 }
 
-/// Returns the first kind of value that a type asks for.
+/// Returns the first kind of value that a type requests.
 fn wanted_by(target: &mut dyn Slot) -> ExpectedKind {
     let mut probe = Probe { asked: ExpectedKind::Any, left: MAX_WRAPPERS };
-    // This always fails. The probe notes the first kind that the type asks for.
+    // This always fails. The probe records the first kind that the type
+    // requests.
     let _ = target.read(TypedReader::new(&mut probe));
     probe.asked
 }
 
-/// Reads the type from nothing, which only an `Option` allows; false for
-/// another type.
+/// Reads the type from nothing, which only an `Option` allows. Returns false
+/// for any other type.
 #[must_use]
 pub fn read_nothing(target: &mut dyn Slot) -> bool {
     target.read(TypedReader::new(&mut Nothing)).is_ok()
 }
 
-/// Finds out whether a struct can be read from fields of these names, without
+/// Checks whether a struct can be read from fields with these names, without
 /// any data.
 #[must_use]
 pub fn fit_of(target: &mut dyn Slot, names: &[&str]) -> Fit {
@@ -86,28 +87,29 @@ pub fn fit_of(target: &mut dyn Slot, names: &[&str]) -> Fit {
     }
 }
 
-/// The result of reading a struct from fields of given names.
+/// The result of reading a struct from fields with specific names.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Fit {
-    /// The names are enough.
+    /// The names are sufficient.
     Fits,
     /// A field has no value.
     Missing(&'static str),
-    /// Two of the names are the same field.
+    /// Two of the names refer to the same field.
     Duplicate,
-    /// A type refuses the value that was made up.
+    /// A type rejects the made-up value.
     Unknown,
 }
 
-/// A source without a value, which notes the first kind that it is asked for.
+/// A source without a value, which records the first kind that a type requests.
 struct Probe {
     asked: ExpectedKind,
-    /// The number of newtypes and options that it still sees through.
+    /// The remaining number of newtypes and options that it looks through.
     left: usize,
 }
 
-/// A type that contains only itself has no end of newtypes.
+/// The maximum number of wrappers, because a type that contains only itself has
+/// endless newtypes.
 const MAX_WRAPPERS: usize = 64;
 
 impl Probe {
@@ -141,11 +143,10 @@ impl<'de> Source<'de> for Nothing {
     }
 }
 
-/// An object with these names, each with a made-up value of the type that is
-/// wanted.
+/// An object with these names, each with a made-up value of the expected type.
 struct MadeUp<'n> {
     names: &'n [&'n str],
-    /// The next value; `None` for the whole.
+    /// The next value; `None` for the whole object.
     text: Option<&'static str>,
 }
 
@@ -175,7 +176,7 @@ impl<'de> Source<'de> for MadeUp<'_> {
     }
 
     fn variant(&mut self, names: &'static [&'static str]) -> Result<Option<Frame<'de>>, TypeError> {
-        // An enum without variants refuses every name.
+        // An enum without variants rejects every name.
         self.text = Some(names.first().copied().unwrap_or_default());
         Ok(None)
     }

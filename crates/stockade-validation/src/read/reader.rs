@@ -10,8 +10,8 @@ use super::source::{ExpectedKind, Frame, Integer, Source, Text, Token, Wide};
 use super::type_error::TypeError;
 use stockade_json::Number;
 
-/// The deserializer of all types, for any `Source`. So each type is compiled
-/// once, and not for each source.
+/// The deserializer of all types, for any `Source`. Each type is therefore
+/// compiled once, rather than for each source.
 ///
 /// A struct is not read from an array.
 pub struct TypedReader<'r, 'de> {
@@ -82,7 +82,8 @@ impl<'r, 'de> TypedReader<'r, 'de> {
         visitor: V,
     ) -> Result<V::Value, TypeError> {
         let value = visitor.visit_map(Access { source: self.source, frame: &mut frame });
-        // As `ended` does, which would be one function more for each struct of a program.
+        // Same as `ended`, which would add one more function for each struct of
+        // a program.
         if value.is_ok()
             && let Err(error) = self.source.end(&mut frame)
         {
@@ -92,7 +93,7 @@ impl<'r, 'de> TypedReader<'r, 'de> {
     }
 }
 
-/// Ends the container that a value was read from.
+/// Ends the container after a value was read from it.
 #[inline]
 fn ended<'de, T>(
     source: &mut dyn Source<'de>,
@@ -142,8 +143,8 @@ pub(super) fn give_text<'de, V: Visitor<'de>>(
     }
 }
 
-/// The methods that ask for a number of up to 64 bits, by the method `number` of
-/// a deserializer.
+/// Generates the methods for numbers of up to 64 bits, with the method `number`
+/// of a deserializer.
 macro_rules! numbers {
     () => {
         numbers! {
@@ -170,7 +171,7 @@ macro_rules! numbers {
 }
 pub(super) use numbers;
 
-/// The methods that ask for a text.
+/// Generates the methods for texts.
 macro_rules! texts {
     ($($method:ident: $wanted:expr;)*) => {
         $(

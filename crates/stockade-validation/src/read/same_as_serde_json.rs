@@ -1,4 +1,5 @@
-//! serde_json reads the same values from the same texts, and no others.
+//! Checks that serde_json reads the same values from the same texts and rejects
+//! the same texts.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ fn read<T: DeserializeOwned>(text: &str) -> Option<T> {
     read_unvalidated(text)
 }
 
-/// As text, because minus zero equals zero.
+/// Compares values as text, because minus zero equals zero.
 #[track_caller]
 fn check<T: DeserializeOwned + std::fmt::Debug>(text: &str) {
     let expected = serde_json::from_str::<T>(text).ok();
@@ -130,7 +131,8 @@ fn strings_are_the_same() {
         "\\U0041",
         "\\N",
     ] {
-        // In each place of a word and of a block, near the end and far from it.
+        // At each offset in a word and in a block, near the end and far from
+        // it.
         for before in [0, 1, 7, 8, 9, 15, 16, 23, 24, 25, 31, 32, 33, 64, 100] {
             for after in [0, 1, 8, 40] {
                 let text = format!("\"{}{string}{}\"", "é".repeat(before), "x".repeat(after));
@@ -192,7 +194,7 @@ proptest! {
         let text = value.to_string();
         check_all(&text);
         check_all(&serde_json::to_string_pretty(&value).unwrap());
-        // One byte is gone.
+        // Removes one byte.
         let mut bytes = text.into_bytes();
         bytes.remove(at % bytes.len());
         if let Ok(text) = String::from_utf8(bytes) {

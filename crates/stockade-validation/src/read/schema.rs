@@ -1,4 +1,4 @@
-//! Reading typed values by a schema.
+//! Reads typed values with a schema.
 
 use std::any::TypeId;
 
@@ -29,14 +29,13 @@ use stockade_json::{Refused, has_more_values};
 impl Schema {
     /// Reads a typed value from JSON text that follows this schema.
     ///
-    /// The result is the same as that of [`validate_against_schema`] and of
-    /// reading the type from its data. But valid text goes straight into the
-    /// type, and nothing is allocated beside the value. Schemas with
-    /// `transform` or `custom` rules, and data that has to be changed, take the
-    /// longer way.
+    /// Returns the same result as [`validate_against_schema`] followed by
+    /// reading the type from its data. Valid text goes straight into the type,
+    /// and nothing is allocated except the value. Schemas with `transform` or
+    /// `custom` rules, and data that must be changed, use a slower path.
     ///
-    /// A struct is not read from an array. A key that comes twice is an error
-    /// where the type has a field of that name; in maps the last one counts.
+    /// A struct is not read from an array. A duplicate key is an error if the
+    /// type has a field with that name. In maps, the last value counts.
     ///
     /// ```
     /// use stockade_validation::{ReadError, ValidationOptions, schema};
@@ -63,10 +62,10 @@ impl Schema {
     /// ```
     ///
     /// # Errors
-    /// [`ReadError::Syntax`] for text that is not JSON, also in parts that the
-    /// type skips; [`ReadError::Invalid`] for data that breaks the schema, with
-    /// all its errors, or does not fit the type, with one error of the rule
-    /// `type`; [`ReadError::Failed`] when a function of the schema fails.
+    /// [`ReadError::Syntax`] if the text is not JSON, even in parts that the
+    /// type skips. [`ReadError::Invalid`] if the data violates the schema, with
+    /// all errors, or does not fit the type, with one error of the rule `type`.
+    /// [`ReadError::Failed`] if a function of the schema fails.
     ///
     /// [`validate_against_schema`]: crate::validate_against_schema
     pub fn read_json<T: DeserializeOwned>(
@@ -96,13 +95,14 @@ impl Schema {
         read_into(Parsed::new(&data), target)
     }
 
-    /// Reads a typed value from data that is right by this schema.
+    /// Reads a typed value from data that this schema validates.
     ///
-    /// The result is that of [`validate_against_schema`], and of reading the
-    /// type from its data. A struct is not read from an array.
+    /// Returns the same result as [`validate_against_schema`] followed by
+    /// reading the type from its data. A struct is not read from an array.
     ///
     /// # Errors
-    /// As [`read_json`](Schema::read_json), but never [`ReadError::Syntax`].
+    /// Fails like [`read_json`](Schema::read_json), but never with
+    /// [`ReadError::Syntax`].
     ///
     /// [`validate_against_schema`]: crate::validate_against_schema
     pub fn read_value<T: DeserializeOwned>(
@@ -116,14 +116,14 @@ impl Schema {
         read_value(&self.validated(value.clone(), options)?)
     }
 
-    /// Judges values on their way into a type; `None` if one look at each value
-    /// is not enough.
+    /// Returns a validator for values on their way into a type, or `None` if
+    /// one look at each value is not enough.
     fn validating<'p>(&'p self, options: &'p ValidationOptions) -> Option<Validating<'p>> {
         let compiled = self.compiled();
         (!compiled.needs.second_look).then(|| Validating::by(compiled, options))
     }
 
-    /// The changed data.
+    /// Returns the validated and changed data.
     fn validated(&self, value: Value, options: &ValidationOptions) -> Result<Value, ReadError> {
         let outcome = check::validate(self.compiled(), None, value, options)?;
         let Validated { errors, data } = outcome;
@@ -132,15 +132,15 @@ impl Schema {
 }
 
 impl Schema {
-    /// Works as [`read_json`](Schema::read_json), but limits the values of the
-    /// text that are kept whatever their type is: as `Value`s of the type that
-    /// is read, or to judge the text.
+    /// Reads like [`read_json`](Schema::read_json), but limits the number of
+    /// values that are stored regardless of their type: as `Value`s of the
+    /// target type, or to validate the text.
     ///
-    /// So a valid typed value of any size is read, as long as its schema has no
-    /// functions, unions and unique items.
+    /// A valid typed value of any size is therefore read if its schema does not
+    /// use functions, unions or unique items.
     ///
     /// # Errors
-    /// Those of [`read_json`](Schema::read_json), and
+    /// Fails like [`read_json`](Schema::read_json), and with
     /// [`ReadError::TooManyValues`].
     #[doc(hidden)]
     pub fn read_json_within<T: DeserializeOwned>(
@@ -154,11 +154,11 @@ impl Schema {
         Ok(slot.ok_or_else(nothing_read)?)
     }
 
-    /// Works as [`read_json_within`](Self::read_json_within), for a type behind
-    /// a `dyn` target.
+    /// Reads like [`read_json_within`](Self::read_json_within), for a type
+    /// behind a `dyn` target.
     ///
     /// # Errors
-    /// Those of [`read_json_within`](Self::read_json_within).
+    /// Fails like [`read_json_within`](Self::read_json_within).
     #[doc(hidden)]
     pub fn read_json_into(
         &self,
@@ -196,8 +196,8 @@ impl Schema {
         self.read_parsed(utf8, options, most_values, target)
     }
 
-    /// Reads a typed value of JSON text as far as it is right and one look can
-    /// tell; `None` otherwise.
+    /// Reads a typed value from JSON text if it is valid and one look at each
+    /// value decides. Returns `None` otherwise.
     #[must_use]
     #[doc(hidden)]
     pub fn read_quickly<T: DeserializeOwned>(
@@ -210,10 +210,11 @@ impl Schema {
         slot
     }
 
-    /// As [`read_value`](Schema::read_value), for a type that is not named here.
+    /// Reads like [`read_value`](Schema::read_value), for a type behind a `dyn`
+    /// target.
     ///
     /// # Errors
-    /// Those of [`read_value`](Schema::read_value).
+    /// Fails like [`read_value`](Schema::read_value).
     #[doc(hidden)]
     pub fn read_value_into(
         &self,
@@ -227,9 +228,9 @@ impl Schema {
         read_into(Parsed::new(&self.validated(value.clone(), options)?), target)
     }
 
-    /// Reads a typed value from pairs of text, which stand for what the type
-    /// asks for; false if something is wrong or cannot be settled on the way.
-    /// Then `validate_against_schema` has the words.
+    /// Reads a typed value from text pairs, which represent the values that the
+    /// type requests. Returns false if a value is invalid or cannot be decided
+    /// on the way; `validate_against_schema` then creates the messages.
     #[must_use]
     #[doc(hidden)]
     pub fn read_pairs_into<'f>(
@@ -247,12 +248,12 @@ impl Schema {
         target.read(TypedReader::new(&mut pairs)).is_ok() && pairs.is_fulfilled()
     }
 
-    /// Prepares the object of a form or a query for its validation, because a browser
-    /// sends no text for some values. `options` are those of the validation.
+    /// Prepares the object of a form or a query for validation, because a
+    /// browser omits some values. `options` are the options of the validation.
     ///
-    /// In a form, a required boolean that is absent becomes false, and the text `on`
-    /// becomes true. Empty text is left out if the field is optional and its rule rejects
-    /// empty text. In a query, the options decide.
+    /// In a form, an absent required boolean becomes false, and the text `on`
+    /// becomes true. Empty text is removed if the field is optional and its
+    /// rule rejects empty text. In a query, the options decide.
     #[doc(hidden)]
     pub fn fill_texts(&self, data: &mut Value, options: &ValidationOptions, source: TextSource) {
         let has_work = source == TextSource::Form || options.checkboxes || options.empty_as_absent;
@@ -261,7 +262,8 @@ impl Schema {
         }
     }
 
-    /// Returns true if an object without this property gets it from its default.
+    /// Returns true if an object without this property receives it from its
+    /// default.
     #[must_use]
     #[doc(hidden)]
     pub fn fills(&self, property: &str) -> bool {
@@ -277,8 +279,8 @@ impl Schema {
         properties.any(|known| &*known.name == property && known.node.default.is_some())
     }
 
-    /// Returns the type whose schema this is, if it was made by
-    /// [`HasSchema::schema`](crate::HasSchema::schema).
+    /// Returns the type of this schema if
+    /// [`HasSchema::schema`](crate::HasSchema::schema) created it.
     #[must_use]
     #[doc(hidden)]
     pub fn rust_type(&self) -> Option<TypeId> {
@@ -286,7 +288,7 @@ impl Schema {
     }
 }
 
-/// Reads the value, as far as it is right and one look can tell.
+/// Reads the value if it is valid and one look at each value decides.
 fn read_text(
     validating: Validating<'_>,
     text: &str,
@@ -302,7 +304,7 @@ fn read_text(
     }
 }
 
-/// Reads a text for which there is no schema, without words.
+/// Reads a text without a schema and without messages.
 #[cfg(test)]
 pub(crate) fn read_unvalidated<T: DeserializeOwned>(text: &str) -> Option<T> {
     let mut slot = None;
@@ -311,11 +313,11 @@ pub(crate) fn read_unvalidated<T: DeserializeOwned>(text: &str) -> Option<T> {
     slot
 }
 
-/// Returns the error of a text that has a field of the type twice: parsed data
-/// has lost the first one.
+/// Returns the error of a text that contains a field of the type twice. Parsed
+/// data has lost the first value.
 ///
-/// The changed data fits, so that it is read with the names twice that are
-/// twice in the text.
+/// The changed data fits, so it is read together with the duplicate names of
+/// the text.
 fn repeated(text: &str, data: &Value, target: &mut dyn Slot) -> Option<FieldError> {
     let duplicates = DuplicateNames::of(text)?;
     let read = Parsed::with_duplicates(data, &duplicates).read_into(target);

@@ -1,4 +1,5 @@
-//! [`Slot`]: a type that is to be read, for code that is compiled once.
+//! [`Slot`]: a type-erased target for a value, for code that is compiled only
+//! once.
 
 use serde::de::DeserializeOwned;
 use stockade_errors::ApiError;
@@ -6,17 +7,18 @@ use stockade_errors::ApiError;
 use super::reader::TypedReader;
 use super::type_error::TypeError;
 
-/// A place for a value that is read.
+/// A target for a value that is read.
 pub trait Slot {
     /// Reads the value.
     ///
     /// # Errors
-    /// When it does not fit its type.
+    /// Fails if the value does not fit its type.
     fn read(&mut self, reader: TypedReader<'_, '_>) -> Result<(), TypeError>;
 }
 
-/// The place for a value of one type. `Option` itself, because the functions of a type of
-/// our own would be compiled for each type that a program reads.
+/// A target for a value of one type. It is `Option` itself, because the
+/// functions of a custom type would be compiled for each type that a program
+/// reads.
 impl<T: DeserializeOwned> Slot for Option<T> {
     fn read(&mut self, reader: TypedReader<'_, '_>) -> Result<(), TypeError> {
         match T::deserialize(reader) {
@@ -29,7 +31,7 @@ impl<T: DeserializeOwned> Slot for Option<T> {
     }
 }
 
-/// Returns the error of a target that nothing was read into.
+/// Returns the error of an empty target.
 #[cold]
 #[must_use]
 pub fn nothing_read() -> ApiError {

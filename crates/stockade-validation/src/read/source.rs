@@ -1,4 +1,4 @@
-//! [`Source`]: the values that a [`TypedReader`](super::TypedReader) takes.
+//! [`Source`]: the values that a [`TypedReader`](super::TypedReader) consumes.
 
 use super::pairs::Texts;
 use super::parsed::{Entries, Items};
@@ -6,28 +6,28 @@ use super::type_error::TypeError;
 use super::validating::{Elements, Members};
 use stockade_json::{Number, Refused};
 
-/// The values that a type is read from, one after the other.
+/// The sequence of values that a type is read from.
 ///
-/// It is not generic over the type, so a further source adds no code to each
-/// type. A source stands at one value at a time; a method that gives a scalar
-/// moves past it. The state of a container that is being read is in a
+/// It is not generic over the type, so an additional source adds no code to
+/// each type. A source points to one value at a time; a method that returns a
+/// scalar advances past it. The state of the current container is in a
 /// [`Frame`].
 ///
-/// A method refuses a value that the source does not have.
+/// A method rejects a value that the source does not have.
 pub(crate) trait Source<'de> {
-    /// Returns the error for a value that is not there.
+    /// Returns the error for a missing value.
     #[cold]
     fn refuse(&mut self, _wanted: ExpectedKind) -> TypeError {
         Refused::Data.into()
     }
 
-    /// Finds the kind of the next value, and moves past null, booleans and
+    /// Returns the kind of the next value, and advances past null, booleans and
     /// numbers.
     fn next(&mut self) -> Result<Token, TypeError> {
         Err(self.refuse(ExpectedKind::Any))
     }
 
-    /// Works as [`next`](Self::next), for a type that keeps a value of any
+    /// Works like [`next`](Self::next), for a type that stores a value of any
     /// kind.
     fn any(&mut self) -> Result<Token, TypeError> {
         self.next()
@@ -41,7 +41,7 @@ pub(crate) trait Source<'de> {
         Err(self.refuse(wanted))
     }
 
-    /// Gives an integer for a type of 128 bits.
+    /// Returns an integer for a 128-bit type.
     fn wide(&mut self, wanted: ExpectedKind) -> Result<Wide, TypeError> {
         self.number(wanted).map(Wide::Number)
     }
@@ -55,11 +55,11 @@ pub(crate) trait Source<'de> {
         Err(self.refuse(ExpectedKind::Null))
     }
 
-    /// Returns false for a null, and moves past it.
+    /// Returns false for a null, and advances past it.
     fn some(&mut self) -> Result<bool, TypeError>;
 
-    /// Begins a newtype of this name. One of serde_json's own is given as an
-    /// object instead.
+    /// Begins a newtype with this name. The internal newtypes of serde_json
+    /// become an object instead.
     fn newtype(&mut self, _name: &'static str) -> Result<Option<Frame<'de>>, TypeError> {
         Err(self.refuse(ExpectedKind::Any))
     }
@@ -77,7 +77,7 @@ pub(crate) trait Source<'de> {
         Err(self.refuse(wanted))
     }
 
-    /// Goes to the next element, if there is one.
+    /// Advances to the next element, if any.
     fn next_element(&mut self, _frame: &mut Frame<'de>) -> Result<bool, TypeError> {
         Err(self.refuse(ExpectedKind::List))
     }
@@ -87,12 +87,12 @@ pub(crate) trait Source<'de> {
         Err(self.refuse(wanted))
     }
 
-    /// Gives the name of the next member, if there is one, and goes to its value.
+    /// Returns the name of the next member, if any, and advances to its value.
     fn next_name(&mut self, _frame: &mut Frame<'de>) -> Result<Option<Text<'de, '_>>, TypeError> {
         Err(self.refuse(ExpectedKind::Map))
     }
 
-    /// Ends an array or an object. Fails when the type has not read all of it.
+    /// Ends an array or an object. Fails if the type has not read all of it.
     fn end(&mut self, _frame: &mut Frame<'de>) -> Result<(), TypeError> {
         Ok(())
     }
@@ -127,7 +127,7 @@ pub(crate) trait Source<'de> {
     }
 }
 
-/// The kind of value that a type asks for.
+/// The kind of value that a type requests.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum ExpectedKind {
     Any,
@@ -161,13 +161,13 @@ impl ExpectedKind {
         }
     }
 
-    /// Returns true if the order of members has no meaning for the type.
+    /// Returns true if the order of members does not matter for the type.
     pub(super) fn ignores_order(self) -> bool {
         matches!(self, Self::Fields(_) | Self::Ignored)
     }
 }
 
-/// The types of integers.
+/// The integer types.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Integer {
     I8,
@@ -182,7 +182,7 @@ pub(crate) enum Integer {
     U128,
 }
 
-/// A number for a type of 128 bits.
+/// A number for a 128-bit type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wide {
     Number(Number),
@@ -201,7 +201,7 @@ pub(crate) enum Token {
     Object,
 }
 
-/// A text in the form in which a type can get it.
+/// A text, in the form that a type can receive.
 #[derive(Debug)]
 pub(crate) enum Text<'de, 's> {
     /// A text that lives as long as the data.
@@ -222,12 +222,12 @@ impl Text<'_, '_> {
     }
 }
 
-/// The state of an array or object that is being read.
+/// The state of an array or object during reading.
 #[derive(Debug)]
 pub(crate) enum Frame<'de> {
-    /// An object that is judged.
+    /// An object with validation.
     Members(Members<'de>),
-    /// An array that is judged.
+    /// An array with validation.
     Elements(Elements<'de>),
     /// An array of texts.
     Texts(Texts<'de>),
@@ -235,8 +235,8 @@ pub(crate) enum Frame<'de> {
     Entries(Entries<'de>),
     /// A parsed array.
     Items(Items<'de>),
-    /// The one member of an object by which serde_json hands on a value that is
-    /// no object.
+    /// The single member of an object that serde_json uses to pass on another
+    /// kind of value.
     Private(Option<&'static str>),
     /// Names without values.
     Names(usize),
@@ -252,8 +252,7 @@ impl<'de> Frame<'de> {
         }
     }
 
-    /// Returns the number of elements, as far as it is known without reading
-    /// them.
+    /// Returns the number of elements, if it is known without reading them.
     pub(super) fn size_hint(&self) -> Option<usize> {
         match self {
             Self::Texts(texts) => Some(texts.len()),

@@ -1,4 +1,4 @@
-//! Texts that stand for numbers and booleans, as in a query string.
+//! Texts that represent numbers and booleans, as in a query string.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use super::type_error::TypeError;
 use crate::number::is_decimal;
 use stockade_json::Number;
 
-/// Returns the boolean that a text stands for.
+/// Returns the boolean that a text represents.
 pub(super) fn boolean(text: &str) -> Result<bool, TypeError> {
     match text {
         "true" => Ok(true),
@@ -16,7 +16,7 @@ pub(super) fn boolean(text: &str) -> Result<bool, TypeError> {
     }
 }
 
-/// Returns the number that a text stands for, if the wanted type can hold it.
+/// Returns the number that a text represents, if it fits the expected type.
 #[inline]
 pub(super) fn number(text: &str, wanted: ExpectedKind) -> Result<Number, TypeError> {
     match wanted {
@@ -27,7 +27,7 @@ pub(super) fn number(text: &str, wanted: ExpectedKind) -> Result<Number, TypeErr
 
 fn decimal(text: &str, wanted: ExpectedKind) -> Result<Number, TypeError> {
     let number = match wanted {
-        // Rust also reads "inf", "NaN" and "5.", which are no numbers in JSON.
+        // Rust also reads "inf", "NaN" and "5.", which are not JSON numbers.
         _ if !is_decimal(text) => None,
         ExpectedKind::Float32 => text.parse().ok().map(|float: f32| f64::from(float)),
         _ => text.parse().ok(),
@@ -36,7 +36,7 @@ fn decimal(text: &str, wanted: ExpectedKind) -> Result<Number, TypeError> {
     number.map(Number::Float).ok_or_else(|| TypeError::kind(wanted, "string"))
 }
 
-/// Returns the integer of up to 128 bits that a text stands for.
+/// Returns the integer of up to 128 bits that a text represents.
 pub(super) fn wide(text: &str, integer: Integer) -> Result<Wide, TypeError> {
     let wide = match integer {
         Integer::U128 => text.parse().ok().map(Wide::Unsigned),
@@ -45,13 +45,13 @@ pub(super) fn wide(text: &str, integer: Integer) -> Result<Wide, TypeError> {
     wide.ok_or_else(|| integer.misfit(text))
 }
 
-/// Returns the number of a text, by a type that is an `i64`.
+/// Returns the number of a text, parsed as a type that converts to `i64`.
 fn signed<N: FromStr + Into<i64>>(text: &str) -> Option<Number> {
     let whole: i64 = text.parse::<N>().ok()?.into();
     Some(u64::try_from(whole).map_or(Number::Negative(whole), Number::Whole))
 }
 
-/// Returns the number of a text, by a type that is a `u64`.
+/// Returns the number of a text, parsed as a type that converts to `u64`.
 fn unsigned<N: FromStr + Into<u64>>(text: &str) -> Option<Number> {
     text.parse::<N>().ok().map(|whole| Number::Whole(whole.into()))
 }

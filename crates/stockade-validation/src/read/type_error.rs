@@ -12,9 +12,8 @@ use stockade_json::Refused;
 
 /// The reason why a type was not read.
 ///
-/// On the quick way it has no words, because the client never sees it.
-/// Elsewhere it names the kind of value that the type asked for, and the kind
-/// that came.
+/// The fast path does not create messages, because the client never sees them.
+/// Other paths name the expected and the actual kind of value.
 #[derive(Debug)]
 pub struct TypeError(Reason);
 
@@ -26,7 +25,7 @@ enum Reason {
 
 #[derive(Debug)]
 struct Words {
-    /// The place, from the inside to the outside.
+    /// The path, from the inside to the outside.
     place: Vec<Step>,
     problem: Problem,
 }
@@ -42,20 +41,20 @@ enum Problem {
     Missing(&'static str),
     Twice(&'static str),
     Unknown(String),
-    /// A text, or a name, that is not one of those that the type expects.
+    /// A text or a name that the type does not expect.
     Unexpected(String),
     /// A value of another type.
     Type {
         expected: &'static str,
         got: &'static str,
     },
-    /// A number or another value that its type cannot hold.
+    /// A number or another value outside the range of its type.
     Range(&'static str),
-    /// A text that is not one of these.
+    /// An unknown variant; the text lists the valid ones.
     Variant(String),
     /// A message for a client.
     Message(String),
-    /// A message of the type's own.
+    /// A custom message from the type.
     Custom(String),
 }
 
@@ -65,7 +64,7 @@ impl TypeError {
         Self(Reason::Words(Box::new(Words { place: Vec::new(), problem })))
     }
 
-    /// Makes an error with this message.
+    /// Creates an error with this message.
     #[cold]
     pub(super) fn message(message: impl Into<String>) -> Self {
         Self::of(Problem::Message(message.into()))
@@ -82,7 +81,7 @@ impl TypeError {
         Self::of(Problem::Type { expected, got })
     }
 
-    /// Returns the reason why the quick way was given up.
+    /// Returns the reason why the fast path gave up.
     pub(super) fn refused(&self) -> Refused {
         match self.0 {
             Reason::Refused(refused) => refused,
@@ -90,13 +89,13 @@ impl TypeError {
         }
     }
 
-    /// Adds a name before the place.
+    /// Adds a name before the path.
     #[cold]
     pub(super) fn in_member(self, name: &str) -> Self {
         self.within(Step::Name(short_name(name).into_owned()))
     }
 
-    /// Adds an index before the place.
+    /// Adds an index before the path.
     #[cold]
     pub(super) fn in_element(self, index: usize) -> Self {
         self.within(Step::Index(index))
@@ -109,7 +108,7 @@ impl TypeError {
         self
     }
 
-    /// Returns the field that has no value.
+    /// Returns the field without a value.
     pub(super) fn missing(&self) -> Option<&'static str> {
         match &self.0 {
             Reason::Words(words) => match words.problem {
@@ -120,18 +119,18 @@ impl TypeError {
         }
     }
 
-    /// Returns true if a field of a struct was there twice.
+    /// Returns true for a duplicate struct field.
     pub(super) fn is_duplicate(&self) -> bool {
         matches!(&self.0, Reason::Words(words) if matches!(words.problem, Problem::Twice(_)))
     }
 
-    /// Returns true if the name of a member is no field.
+    /// Returns true if the name of a member is not a field.
     pub(super) fn is_unknown(&self) -> bool {
         matches!(&self.0, Reason::Words(words) if matches!(words.problem, Problem::Unknown(_)))
     }
 
-    /// Turns the error for an unexpected text into the error for an unknown field,
-    /// because the text is the name of a member.
+    /// Converts the error for an unexpected text to the error for an unknown
+    /// field, because the text is the name of a member.
     pub(super) fn of_name(mut self) -> Self {
         if let Reason::Words(words) = &mut self.0
             && let Problem::Unexpected(name) = &mut words.problem
@@ -141,11 +140,11 @@ impl TypeError {
         self
     }
 
-    /// Returns the error as a client is told it.
+    /// Converts the error to the form that clients receive.
     pub(super) fn into_field_error(self) -> FieldError {
         let (mut place, problem) = match self.0 {
             Reason::Words(words) => (words.place, words.problem),
-            // Only sources that say nothing refuse.
+            // Only sources without messages refuse a value.
             Reason::Refused(_) => (Vec::new(), Problem::Message("The value does not fit".into())),
         };
         place.reverse();
@@ -203,7 +202,7 @@ fn path_of(place: &[Step]) -> String {
 
     let mut path = String::new();
     for step in place {
-        // To write to a `String` never fails.
+        // Writing to a `String` never fails.
         let _ = match step {
             Step::Name(name) if path.is_empty() => write!(path, "{name}"),
             Step::Name(name) => write!(path, ".{name}"),
@@ -213,8 +212,7 @@ fn path_of(place: &[Step]) -> String {
     path
 }
 
-/// Shortens a message, which may hold text of the client, and gives it a
-/// capital.
+/// Shortens a message, which may contain client text, and capitalizes it.
 fn for_a_client(message: &str) -> String {
     let message = short_text(message, MAX_MESSAGE_BYTES);
     let mut chars = message.chars();
@@ -222,11 +220,11 @@ fn for_a_client(message: &str) -> String {
     first.chain(chars).collect()
 }
 
-/// The length limit of a message of the type's own.
+/// The length limit of a custom message.
 const MAX_MESSAGE_BYTES: usize = 1_000;
 
-/// Returns the kind of value that a type expects. The type's own words may name
-/// types of Rust, which a client does not know.
+/// Returns the kind of value that a type expects. The type's own description
+/// may name Rust types, which a client does not know.
 fn expected_kind(expected: &dyn Expected) -> &'static str {
     match expected.to_string().as_str() {
         "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64" | "u128"
@@ -259,7 +257,8 @@ fn found_kind(found: &Unexpected<'_>) -> &'static str {
 
 const ANOTHER: &str = "another type";
 
-/// From here on every float is whole, and an integer of no type.
+/// From this value on, every float is whole, but too large for any integer
+/// type.
 const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
 
 impl From<Refused> for TypeError {

@@ -1,4 +1,4 @@
-//! Typed values from data without a schema: the type alone decides.
+//! Reads typed values from data without a schema: only the type decides.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -11,7 +11,7 @@ use super::type_error::TypeError;
 /// Reads a typed value from data.
 ///
 /// A struct is not read from an array. Values that the type skips are not
-/// judged.
+/// validated.
 ///
 /// ```
 /// use serde_json::json;
@@ -33,21 +33,21 @@ use super::type_error::TypeError;
 /// ```
 ///
 /// # Errors
-/// [`ReadError::Invalid`] with one error of the rule `type` for data that does
-/// not fit.
+/// [`ReadError::Invalid`] with one error of the rule `type` if the data does
+/// not fit the type.
 pub fn read_value<T: DeserializeOwned>(value: &Value) -> Result<T, ReadError> {
     let mut slot = None;
     read_into(Parsed::new(value), &mut slot)?;
     Ok(slot.ok_or_else(nothing_read)?)
 }
 
-/// Reads a typed value from data that was judged: the texts in it may still be
-/// numbers and booleans where only the type wants them. `name` is that of the
+/// Reads a typed value from validated data. Texts in it may still represent
+/// numbers and booleans, depending on the type. `name` is the name of the
 /// value.
 ///
 /// # Errors
-/// [`ReadError::Invalid`] with one error of the rule `type` for data that does
-/// not fit.
+/// [`ReadError::Invalid`] with one error of the rule `type` if the data does
+/// not fit the type.
 pub fn read_texts_into(name: &str, data: &Value, target: &mut dyn Slot) -> Result<(), ReadError> {
     Parsed::with_texts(data).read_into(target).map_err(|error| {
         let error = if name.is_empty() { error } else { error.in_member(name) };
@@ -55,13 +55,13 @@ pub fn read_texts_into(name: &str, data: &Value, target: &mut dyn Slot) -> Resul
     })
 }
 
-/// Reads a typed value; an error has its words.
+/// Reads a typed value; errors have messages.
 pub(super) fn read_into(data: Parsed<'_>, target: &mut dyn Slot) -> Result<(), ReadError> {
     let read = data.read_into(target);
     read.map_err(|error: TypeError| ReadError::misfit(error.into_field_error()))
 }
 
-/// Returns the error of serde_json for text that is not UTF-8.
+/// Returns serde_json's error for text that is not UTF-8.
 #[cold]
 pub(super) fn not_utf8(text: &[u8]) -> serde_json::Error {
     let error = serde_json::from_slice::<Value>(text).err();

@@ -1,11 +1,11 @@
-//! Hot: the judging of values on their way into a type.
+//! Hot: validates values on their way into a type.
 //!
-//! This is the only place where reading asks the nodes of the schema, by
+//! This is the only place where reading uses the nodes of the schema, through
 //! [`Validator`].
 //!
-//! A type may go on after an error, with a default in the place of the value,
-//! or not look at it at all. So the values are counted: a reading gives no
-//! result if one of its values was not found right.
+//! A type may continue after an error with a default value, or not look at a
+//! value at all. Values are therefore counted: reading returns no result unless
+//! all of its values are valid.
 
 use serde_json::Value;
 
@@ -16,19 +16,19 @@ use crate::number::{Num, may_be_exact};
 use crate::options::ValidationOptions;
 use stockade_json::{Number, Refused, is_private};
 
-/// Judges the values of one reading.
+/// Validates the values of one read.
 pub(super) struct Validating<'p> {
-    /// The judge of the next value.
+    /// The validator of the next value.
     validator: Validator<'p>,
     definitions: &'p [Definition],
     options: &'p ValidationOptions,
-    /// The number of values that are begun and not found right.
+    /// The number of values that were begun but are not yet valid.
     open: usize,
 }
 
 impl<'p> Validating<'p> {
-    /// Judges by a schema that needs no second look. The whole is the first
-    /// value.
+    /// Creates a validator for a schema that needs no second look. The whole is
+    /// the first value.
     pub(super) fn by(compiled: &'p Compiled, options: &'p ValidationOptions) -> Self {
         let Compiled { root, definitions, .. } = compiled;
         Self { validator: Validator::of(root, definitions), definitions, options, open: 1 }
@@ -46,26 +46,26 @@ impl<'p> Validating<'p> {
         self.options.strict_numbers
     }
 
-    /// Goes to another value.
+    /// Advances to another value.
     #[inline]
     fn begin(&mut self, validator: Validator<'p>) {
         self.validator = validator;
         self.open = self.open.wrapping_add(1);
     }
 
-    /// Goes to a value that this node judges.
+    /// Advances to a value that this node validates.
     #[inline]
     fn begin_by(&mut self, node: &'p Node) {
         self.begin(Validator::of(node, self.definitions));
     }
 
-    /// Notes that a value fulfils the schema.
+    /// Records that a value matches the schema.
     #[inline]
     pub(super) fn fulfil(&mut self) {
         self.open = self.open.wrapping_sub(1);
     }
 
-    /// Gives this way up. Another one may still lead to a value.
+    /// Gives up the fast path. Another path may still produce a value.
     #[cold]
     pub(super) fn give_up(&mut self) -> Refused {
         self.open = self.open.wrapping_add(1);
@@ -74,13 +74,13 @@ impl<'p> Validating<'p> {
 
     /// Returns the error of a value within an array or object.
     ///
-    /// After it the type may go on. A default is not from the source, so an error
-    /// in one would be lost, and leads nowhere.
+    /// The type may continue after it. An error in a default would be lost,
+    /// because a default is not part of the source, so the read then gives up.
     pub(super) fn after(&mut self, frame: &Frame<'_>, error: TypeError) -> TypeError {
         if frame.default().is_some() { self.give_up().into() } else { error }
     }
 
-    /// Returns true if all values are right.
+    /// Returns true if all values are valid.
     pub(super) fn is_fulfilled(&self) -> bool {
         self.open == 0
     }
@@ -94,7 +94,7 @@ impl<'p> Validating<'p> {
         Ok(())
     }
 
-    /// Judges a text, and returns it trimmed where the schema says so.
+    /// Validates a text and returns it, trimmed if the schema requires it.
     #[inline]
     pub(super) fn text<'t>(&mut self, text: &'t str) -> Result<&'t str, Refused> {
         match self.validator.text(text) {
@@ -116,7 +116,7 @@ impl<'p> Validating<'p> {
         self.fulfil_if(self.validator.accepts_null())
     }
 
-    /// Judges a number, and returns it. A whole float may become an integer.
+    /// Validates a number and returns it. A whole float may become an integer.
     #[inline]
     pub(super) fn number(&mut self, number: Number) -> Result<Number, Refused> {
         let takes = match number {
@@ -127,7 +127,7 @@ impl<'p> Validating<'p> {
         self.fulfil_if(takes).map(|()| number)
     }
 
-    /// Judges an integer of up to 128 bits, and returns it.
+    /// Validates an integer of up to 128 bits and returns it.
     pub(super) fn wide(&mut self, wide: Wide) -> Result<Wide, Refused> {
         let whole = match wide {
             Wide::Number(number) => return self.number(number).map(Wide::Number),
@@ -169,7 +169,8 @@ impl<'p> Validating<'p> {
         Ok(Elements { rules, count: 0, most, ended: false })
     }
 
-    /// Begins an object; `named` if the order of its members has no meaning.
+    /// Begins an object; `named` is true if the order of its members does not
+    /// matter.
     #[inline]
     pub(super) fn object(&mut self, named: bool) -> Result<Members<'p>, Refused> {
         let rules = match self.validator.object() {
@@ -188,12 +189,12 @@ impl<'p> Validating<'p> {
     }
 }
 
-/// The elements of an array, each judged, and then their count.
+/// The elements of an array. Each is validated, followed by their count.
 #[derive(Debug)]
 pub(crate) struct Elements<'p> {
     rules: Option<&'p ArrayRules>,
     count: usize,
-    /// The length that the rules take.
+    /// The maximum length that the rules accept.
     most: usize,
     ended: bool,
 }
@@ -212,7 +213,8 @@ impl<'p> Elements<'p> {
     /// Begins an element.
     #[inline]
     pub(super) fn next(&mut self, validating: &mut Validating<'p>) -> Result<(), Refused> {
-        // At once: an element may take a hundred times the memory of its text.
+        // Checked at once, because an element may need a hundred times the
+        // memory of its text.
         if self.count >= self.most {
             return Err(validating.give_up());
         }
@@ -224,7 +226,7 @@ impl<'p> Elements<'p> {
         Ok(())
     }
 
-    /// Judges the array as a whole, when its last element has come.
+    /// Validates the array as a whole, after its last element.
     #[inline]
     pub(super) fn end(&mut self, validating: &mut Validating<'p>) -> Result<(), Refused> {
         self.ended = true;
@@ -235,17 +237,17 @@ impl<'p> Elements<'p> {
     }
 }
 
-/// The members of an object, each judged by its name. At the end come the
-/// required names, the counts, and the defaults of absent members.
+/// The members of an object. Each is validated by its name, followed by the
+/// required names, the counts and the defaults of absent members.
 #[derive(Debug)]
 pub(crate) struct Members<'p> {
-    /// The state of the rules; `None` where any member is right.
+    /// The state of the rules; `None` if any member is valid.
     state: Option<ObjectState<'p>>,
-    /// True if the order of the members has no meaning for the type.
+    /// True if the order of the members does not matter for the type.
     named: bool,
-    /// True until a name has come.
+    /// True until the first name.
     is_empty: bool,
-    /// True when all members that came are judged and only defaults are left.
+    /// True if all members of the data are validated and only defaults remain.
     whole: bool,
     ended: bool,
     /// The default of the last name, if the data has no such member.
@@ -253,13 +255,13 @@ pub(crate) struct Members<'p> {
 }
 
 impl<'p> Members<'p> {
-    /// Returns true if no name has come.
+    /// Returns true if no name has been read.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.is_empty
     }
 
-    /// Returns true if all names that came were judged.
+    /// Returns true if all names in the data were validated.
     #[inline]
     pub(super) fn is_whole(&self) -> bool {
         self.whole
@@ -269,8 +271,8 @@ impl<'p> Members<'p> {
         self.ended
     }
 
-    /// Begins the member of this name; false if the type must not see the
-    /// member.
+    /// Begins the member with this name. Returns false if the type must not see
+    /// the member.
     #[inline]
     pub(super) fn next(
         &mut self,
@@ -297,7 +299,7 @@ impl<'p> Members<'p> {
         Ok(true)
     }
 
-    /// Judges the object as a whole, when its last member has come.
+    /// Validates the object as a whole, after its last member.
     pub(super) fn end(&mut self, validating: &mut Validating<'p>) -> Result<(), Refused> {
         self.whole = true;
         let is_right =
@@ -305,8 +307,8 @@ impl<'p> Members<'p> {
         if self.state.as_ref().is_none_or(is_right) { Ok(()) } else { Err(validating.give_up()) }
     }
 
-    /// Returns the name of the next default of a member that is not there,
-    /// after all that came.
+    /// Returns the name of the next default for an absent member, after all
+    /// members of the data.
     #[inline]
     pub(super) fn next_default(
         &mut self,
@@ -316,7 +318,7 @@ impl<'p> Members<'p> {
             self.ended = true;
             return Ok(None);
         };
-        // A default is not the last member, where that has a meaning.
+        // A default cannot be the last member if the order matters.
         self.default = property.node.plain_default().filter(|_| self.named);
         if self.default.is_none() {
             return Err(validating.give_up());
