@@ -1,4 +1,4 @@
-//! [`Rule`]: the builder of a schema.
+//! [`Rule`]: the builder for schemas.
 //!
 //! Spec: Validation schemas › Field-rule keywords.
 
@@ -19,13 +19,13 @@ use crate::inner::InnerRule;
 use crate::parts::Parts;
 use crate::text_form::TextForm;
 
-/// A rule in the making; [`build`](Self::build) makes a
-/// [`Schema`](struct@Schema) of it.
+/// A builder for rules. [`build`](Self::build) compiles it to a
+/// [`Schema`](struct@Schema).
 ///
-/// The methods are the keywords of the specification in snake case, by plain
-/// names where Rust has a keyword of that name: `kind` for `type`, `values` for
-/// `enum`, `constant` for `const`, `if_then` for `if`. `keys` is `propertyNames`. A mistake is reported by `build`, with the
-/// file and line where the rule was begun.
+/// The methods are the keywords of the specification in snake case. Keywords of
+/// Rust have other names: `kind` for `type`, `values` for `enum`, `constant`
+/// for `const`, `if_then` for `if`. `keys` is `propertyNames`. `build` reports
+/// configuration errors with the file and line of the rule.
 ///
 /// ```
 /// use serde_json::json;
@@ -59,9 +59,10 @@ pub struct Rule {
     pub(crate) inner: Option<InnerRule>,
     /// Alternatives, conditions and rules for some parts of the value.
     pub(crate) parts: Option<Box<Parts>>,
-    /// The rules of `$defs`, for their mistakes. References lead to the document.
+    /// The rules of `$defs`, to report their configuration errors. References
+    /// resolve through the document.
     pub(crate) definitions: Vec<(String, Self)>,
-    /// The rules whose properties are added to those of this one.
+    /// The rules that add their properties to this rule.
     pub(crate) flattened: Vec<Self>,
     /// The rule of the type, if the program added keywords to it.
     pub(crate) typed: Option<Box<Self>>,
@@ -72,28 +73,28 @@ pub struct Rule {
     pub(crate) custom: Option<Custom>,
     pub(crate) transform: Option<Transform>,
     pub(crate) default: Option<Default>,
-    /// Keywords for documents alone, of what the type itself judges.
+    /// Document-only keywords for the constraints of the type itself.
     pub(crate) documented: Map<String, Value>,
-    /// The rule of what is written, where that is another one.
+    /// The rule for output, if it differs.
     pub(crate) written: Option<Box<Self>>,
-    /// The presence of the property that the rule is of.
+    /// The presence of the property with this rule.
     pub(crate) presence: FieldPresence,
-    /// Null stays a value when a property is left out instead of being null.
+    /// True if null remains a value when a property is omitted instead of null.
     pub(crate) keeps_null: bool,
-    /// The direction in which `build` compiles it.
+    /// The direction that `build` compiles.
     pub(crate) direction: Direction,
-    /// The mistakes that were found when the rule was read.
+    /// The configuration errors found while reading the rule.
     pub(crate) mistakes: Vec<String>,
-    /// The place in the document that the rule was read from, as a JSON pointer.
+    /// The location of the rule in its document, as a JSON pointer.
     pub(crate) pointer: Option<Box<str>>,
     pub(crate) location: &'static Location<'static>,
 }
 
-/// The keyword `additionalProperties`: yes, no, or a rule for each.
+/// The keyword `additionalProperties`: a boolean, or a rule for the values.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Additional {
-    /// Unknown keys are allowed, or refused.
+    /// Unknown keys are allowed (true) or rejected (false).
     Allowed(bool),
     /// The values of unknown keys follow this rule.
     Rule(Box<Rule>),
@@ -112,7 +113,7 @@ impl From<Rule> for Additional {
 }
 
 impl Rule {
-    /// Returns the rule that `value` describes, in either notation: see
+    /// Returns the rule that `value` describes in either notation; see
     /// [`Schema::from_value`].
     #[track_caller]
     pub fn from_value(value: &Value) -> Self {
@@ -149,8 +150,8 @@ impl Rule {
         }
     }
 
-    /// Adds keywords of JSON Schema to documents. They say what the type judges
-    /// where it is read, so that no keyword of the rule judges it again.
+    /// Adds JSON Schema keywords to documents. They describe constraints that
+    /// the type checks when it is read, so the rule does not check them again.
     pub(crate) fn documented(mut self, keywords: Value) -> Self {
         if let Value::Object(keywords) = keywords {
             self.documented.extend(keywords);
@@ -168,7 +169,7 @@ impl Rule {
     }
 }
 
-/// Defines the method of a keyword that has one value.
+/// Defines the method for a keyword with one value.
 macro_rules! method {
     ($(#[$doc:meta])* $keyword:literal $name:ident) => {};
     (
@@ -203,8 +204,8 @@ keywords!(methods!);
 
 /// Functions and defaults.
 impl Rule {
-    /// Changes the value before it is checked; called with null too, not for
-    /// an absent property. Its failure or panic is a 500.
+    /// Changes the value before it is checked. It is called for null, but not
+    /// for an absent property. An error or panic becomes a 500.
     pub fn transform<R: TransformOutcome>(
         mut self,
         transform: impl Fn(Value) -> R + Send + Sync + 'static,
@@ -213,12 +214,14 @@ impl Rule {
         self
     }
 
-    /// Sets the function that returns the canonical form of a text, such as a UUID in lower
-    /// case; `None` for a text that has no canonical form. Default: the form that serde
-    /// writes for the types of other crates, and the form of `format` otherwise.
+    /// Sets the function that returns the canonical form of a text, such as a
+    /// UUID in lower case, or `None` for a text without a canonical form.
+    /// Default: the form that serde writes for types of other crates, and the
+    /// form of `format` otherwise.
     ///
-    /// Validation does not change a text. Stores keep and compare the canonical form, so two
-    /// spellings of a value are equal there. The type must read its canonical form.
+    /// Validation does not change a text. Stores save and compare the canonical
+    /// form, so two spellings of a value are equal there. The type must be able
+    /// to read its canonical form.
     ///
     /// ```
     /// use stockade_validation::{HasSchema, Rule};
@@ -238,10 +241,11 @@ impl Rule {
         Self { canonical: Some(canonical), ..self }
     }
 
-    /// Checks the value last: not null, and not after a type failure.
+    /// Checks the value after all other checks. It is not called for null or
+    /// after a type error.
     ///
-    /// The function gets the value, its path, and the whole input as it came.
-    /// Its failure or panic is a 500.
+    /// The function receives the value, its path, and the whole original input.
+    /// An error or panic becomes a 500.
     pub fn custom<R: CustomOutcome>(
         mut self,
         check: impl Fn(&Value, &str, &Value) -> R + Send + Sync + 'static,
@@ -250,15 +254,15 @@ impl Rule {
         self
     }
 
-    /// Sets the default, which is put in for an absent property after
+    /// Sets the default for an absent property. It is inserted after
     /// validation, unchecked.
     pub fn default(mut self, value: impl Into<Value>) -> Self {
         self.default = Some(Default::Value(value.into()));
         self
     }
 
-    /// Sets a default as [`default`](Self::default) does, which is made anew
-    /// each time.
+    /// Sets a default like [`default`](Self::default), but creates the value
+    /// with a function for each use.
     pub fn default_with(mut self, make: impl Fn() -> Value + Send + Sync + 'static) -> Self {
         self.default = Some(Default::Function(Arc::new(make)));
         self
@@ -267,13 +271,14 @@ impl Rule {
 
 /// Keywords with several values or with rules for parts of the value.
 impl Rule {
-    /// Requires one of these values. It is `enum` in the specification.
+    /// Requires one of these values. The specification calls this keyword
+    /// `enum`.
     #[doc(alias = "enum")]
     pub fn values<V: Into<Value>>(self, values: impl IntoIterator<Item = V>) -> Self {
         self.with("enum", values.into_iter().map(Into::into).collect::<Vec<Value>>())
     }
 
-    /// Requires that every element follows this rule.
+    /// Requires that every element matches this rule.
     pub fn items(mut self, items: Self) -> Self {
         self.items = Some(Box::new(items));
         self
@@ -294,26 +299,26 @@ impl Rule {
         self.properties([(name, rule)])
     }
 
-    /// Requires that these properties are there; null and empty text pass.
+    /// Requires the presence of these properties; null and empty text pass.
     pub fn required_fields<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.required_fields.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Allows or refuses keys that are not listed, or gives their values a rule.
+    /// Allows or rejects unlisted keys, or sets a rule for their values.
     pub fn additional_properties(mut self, additional: impl Into<Additional>) -> Self {
         self.additional = Some(additional.into());
         self
     }
 
-    /// Limits the media types of a file in `multipart/form-data`: `image/png`, or `image/*`
-    /// for all images. The media type is what the client claims, so the content may be
-    /// something else.
+    /// Limits the media types of a file in `multipart/form-data`: `image/png`,
+    /// or `image/*` for all images. The client states the media type, so the
+    /// actual content may differ.
     pub fn media_types<V: Into<Value>>(self, types: impl IntoIterator<Item = V>) -> Self {
         self.with("mediaTypes", types.into_iter().map(Into::into).collect::<Vec<Value>>())
     }
 
-    /// Values that fit, for documents.
+    /// Sets examples of valid values, for documents.
     pub fn examples<V: Into<Value>>(self, examples: impl IntoIterator<Item = V>) -> Self {
         self.with("examples", examples.into_iter().map(Into::into).collect::<Vec<Value>>())
     }
@@ -323,8 +328,8 @@ impl Rule {
     /// Compiles the rule.
     ///
     /// # Errors
-    /// When the schema cannot work: every mistake, with the path of its field
-    /// and the file and line where its rule was begun.
+    /// Fails if the schema is invalid. The error lists every configuration
+    /// error with the path of its field, and the file and line of its rule.
     pub fn build(self) -> Result<Schema, ConfigError> {
         build::compile(self).map(Schema::of)
     }

@@ -1,4 +1,4 @@
-//! [`Schema`]: compiled, immutable, cheap to clone.
+//! [`Schema`]: a compiled, immutable schema that is cheap to clone.
 //!
 //! Spec: Validation schemas.
 
@@ -16,9 +16,9 @@ use crate::node::Compiled;
 use crate::options::ValidationOptions;
 use crate::rule::Rule;
 
-/// A compiled schema; a clone shares it.
+/// A compiled schema. Clones share the same data.
 ///
-/// It is made once, from JSON in either notation ([`from_value`], [`rule`],
+/// It is created once, from JSON in either notation ([`from_value`], [`rule`],
 /// [`fields`], [`schema!`](crate::schema!)) or from a [`Rule`].
 ///
 /// [`from_value`]: Self::from_value
@@ -33,59 +33,64 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Reads a schema in either notation, told apart at each node.
+    /// Reads a schema in either notation, detected at each node.
     ///
-    /// A node is a *rule* if some key is a known keyword whose value has the
-    /// keyword's kind and is not an object (`type: "string"`, `min: 1`). If
-    /// only keywords that hold objects match (`items`, `properties`,
-    /// `additionalProperties`, `not`, `default`, `const`), it is a rule only if no
-    /// other key holds an object. Otherwise a non-empty object is a *field
-    /// map*. An empty object is a rule that allows everything.
+    /// A node is a *rule* if any key is a known keyword with a value of the
+    /// keyword's kind that is not an object (`type: "string"`, `min: 1`). If
+    /// only keywords with object values match (`items`, `properties`,
+    /// `additionalProperties`, `not`, `default`, `const`), it is a rule only if
+    /// no other key has an object value. Otherwise a non-empty object is a
+    /// *field map*. An empty object is a rule that allows everything.
     ///
-    /// A field map cannot have a field whose name is a keyword for alternatives, conditions
-    /// or references, such as `not`, `if` or `$ref`: use [`fields`](Self::fields). Fields may
-    /// be called `type`, `items` or `default`.
+    /// A field map cannot contain a field named like a keyword for
+    /// alternatives, conditions or references, such as `not`, `if` or `$ref`;
+    /// use [`fields`](Self::fields) instead. Fields named `type`, `items` or
+    /// `default` are allowed.
     ///
     /// # Errors
-    /// If the schema cannot work: every mistake, with the path of its field, the JSON pointer
-    /// of its keyword, and the file and line of this call. An unknown keyword is a mistake.
+    /// Fails if the schema is invalid. The error lists every configuration
+    /// error with the path of its field, the JSON pointer of its keyword, and
+    /// the file and line of this call. An unknown keyword is a configuration
+    /// error.
     ///
     /// # Beyond the spec
     ///
-    /// With `$schema` at the root it is read as [`rule`](Self::rule) reads it.
+    /// A document with `$schema` at the root is read like [`rule`](Self::rule)
+    /// reads it.
     #[track_caller]
     pub fn from_value(value: &Value) -> Result<Self, ConfigError> {
         build::read(value, Location::caller()).build()
     }
 
     /// Reads a JSON-Schema-style object: this node and every node in it is a
-    /// rule, and nothing is guessed.
+    /// rule, without detection of the notation.
     ///
     /// # Errors
-    /// As [`from_value`](Self::from_value).
+    /// See [`from_value`](Self::from_value).
     #[track_caller]
     pub fn rule(value: &Value) -> Result<Self, ConfigError> {
         build::read_rule(value, Location::caller()).build()
     }
 
     /// Reads a field map: every key is the name of a field. The rules of the
-    /// fields are read as [`from_value`](Self::from_value) does.
+    /// fields are read as in [`from_value`](Self::from_value).
     ///
     /// # Errors
-    /// As [`from_value`](Self::from_value).
+    /// See [`from_value`](Self::from_value).
     #[track_caller]
     pub fn fields(value: &Value) -> Result<Self, ConfigError> {
         build::read_fields(value, Location::caller()).build()
     }
 
-    /// Returns the errors of `data`, which stays as it is.
+    /// Returns the errors of `data` without changing it.
     ///
-    /// Nothing is allocated for valid data, unless it is changed on the way (by
-    /// `trim`, `transform` or a conversion), a `custom` rule is called, a long or nested
-    /// array must have unique items, or the schema has `propertyNames` or `unevaluated…`.
+    /// Valid data needs no allocation, with these exceptions: the data is
+    /// changed on the way (by `trim`, `transform` or a conversion), a `custom`
+    /// rule is called, a long or nested array must have unique items, or the
+    /// schema contains `propertyNames` or `unevaluated…`.
     ///
     /// # Errors
-    /// 500 when a `transform` or `custom` function fails or panics.
+    /// Fails with a 500 if a `transform` or `custom` function fails or panics.
     pub fn check(
         &self,
         data: &Value,
@@ -99,27 +104,28 @@ impl Schema {
 
     /// Returns the schema as JSON Schema 2020-12.
     ///
-    /// String formats used as types become `type: string` with a `format`,
-    /// `nullable` becomes the type `null`, `min` and `max` the keywords of each
-    /// type, `required: true` an entry in the list of the parent. Keywords that
-    /// JSON Schema does not have (`custom`, `message`, `transform`, a function as
-    /// default) are left out. Rules of types become `$defs`, named as the types.
+    /// String formats used as types become `type: string` with a `format`.
+    /// `nullable` becomes the type `null`, `min` and `max` become the keywords
+    /// of each type, and `required: true` becomes an entry in the parent's
+    /// list. Keywords that JSON Schema does not have (`custom`, `message`,
+    /// `transform`, a default function) are omitted. Rules of types become
+    /// `$defs` with the names of the types.
     ///
     /// Numbers have the bounds of the type that they are read as. A text with
-    /// `trim` is described as it is without the white space, and has a `pattern`
-    /// for its least length. A `pattern` is in the syntax of ECMA-262.
+    /// `trim` is described without the surrounding white space, and a `pattern`
+    /// describes its minimum length. A `pattern` uses the syntax of ECMA-262.
     #[must_use]
     pub fn to_json_schema(&self) -> Value {
         self.export().to_value()
     }
 
-    /// Returns the type that this is the schema of, if it was made by
-    /// [`HasSchema::schema`](crate::HasSchema::schema).
+    /// Returns the type of this schema if
+    /// [`HasSchema::schema`](crate::HasSchema::schema) created it.
     pub(crate) fn type_id(&self) -> Option<TypeId> {
         self.type_id
     }
 
-    /// Returns true if any value passes, and stays as it is.
+    /// Returns true if every value passes unchanged.
     #[must_use]
     pub fn is_any(&self) -> bool {
         self.compiled.root.is_any()
@@ -142,7 +148,7 @@ impl Schema {
     }
 }
 
-/// Compiles the rule, as [`Rule::build`] does.
+/// Compiles the rule, like [`Rule::build`].
 impl TryFrom<Rule> for Schema {
     type Error = ConfigError;
 

@@ -1,10 +1,11 @@
-//! [`Rule::from_schemars`]: the schemas of the crate schemars as rules.
+//! [`Rule::from_schemars`]: converts schemas of the crate schemars to rules.
 //!
-//! The document of a type is generated as JSON Schema and read here. Known keywords are
-//! taken over, and `$defs` become definitions. Anything else is a mistake.
+//! The type's document is generated as JSON Schema and read here. Known
+//! keywords are copied, and `$defs` become definitions. Anything else is a
+//! configuration error.
 //!
 //! - here: the keywords.
-//! - `union`: what schemars writes for `Option` and for enums.
+//! - `union`: the schemas of `Option` and of enums.
 
 mod union;
 
@@ -45,8 +46,9 @@ impl Schema {
     /// ```
     ///
     /// # Errors
-    /// If the type uses a keyword that is not one of a [`Rule`]. The error lists every place,
-    /// with its path and the file and line of this call.
+    /// Fails if the type uses a keyword that [`Rule`] does not support. The
+    /// error lists every occurrence with its path, and the file and line of
+    /// this call.
     #[track_caller]
     pub fn from_schemars<T: JsonSchema>() -> Result<Self, ConfigError> {
         Rule::from_schemars::<T>().build()
@@ -70,7 +72,7 @@ fn read_document(schema: Value, location: &'static Location<'static>) -> Rule {
     document.read(&document.root)
 }
 
-/// A document that rules refer into.
+/// A document that rules refer to.
 #[derive(Clone)]
 struct Document {
     root: Arc<Value>,
@@ -103,9 +105,9 @@ impl Document {
 
     fn keyword(&self, rule: &mut Rule, keyword: &str, value: &Value, map: &Map<String, Value>) {
         match (keyword, value) {
-            // Read beside others.
+            // Read together with other keywords.
             ("$schema" | "$defs" | "prefixItems", _) => {}
-            // Behind the places of a tuple there is nothing.
+            // No elements follow the positions of a tuple.
             ("items", _) if map.contains_key("prefixItems") => {}
             ("$ref", Value::String(pointer)) => self.reference(rule, pointer),
             ("items", _) => rule.items = Some(Box::new(self.read(value))),
@@ -133,7 +135,7 @@ impl Document {
         }
     }
 
-    /// Reads a reference. Properties beside it are added to it.
+    /// Reads a reference. Properties next to it are added to it.
     fn reference(&self, rule: &mut Rule, pointer: &str) {
         let Some(reference) = self.find(pointer) else {
             rule.mistakes.push(format!("`$ref` {pointer:?} leads nowhere"));
@@ -148,7 +150,7 @@ impl Document {
         let name = path.rsplit('/').next().filter(|name| !name.is_empty());
         let title = self.root.get("title").and_then(Value::as_str).unwrap_or("Root");
         let name = name.unwrap_or(title).to_owned();
-        // The address tells documents apart; the reference keeps it in use.
+        // The address identifies the document; the reference keeps it alive.
         let address = Arc::as_ptr(&self.root) as usize;
         let key = Key::Document(address, pointer.to_owned());
         let (document, path) = (self.clone(), path.to_owned());
@@ -167,8 +169,8 @@ impl Document {
     }
 }
 
-/// Formats of numbers are bounds, or nothing; others are left to the compiler,
-/// which knows ours.
+/// Converts number formats to bounds or ignores them. Other formats are left to
+/// the compiler, which knows the supported ones.
 fn number_format(rule: &mut Rule, format: &str, map: &Map<String, Value>) {
     let bounds: (i64, i64) = match format {
         "int8" => (i8::MIN.into(), i8::MAX.into()),

@@ -1,8 +1,8 @@
-//! "Did you mean …?" for keywords and names.
+//! Suggestions ("did you mean …?") for keywords and names.
 
 use strsim::osa_distance;
 
-/// Returns `, did you mean …?`, or nothing if no known word is near.
+/// Returns `, did you mean …?`, or an empty text if no known word is similar.
 #[must_use]
 pub fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     match closest(word, known) {
@@ -11,10 +11,11 @@ pub fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) ->
     }
 }
 
-/// Returns the known word that `word` is probably meant to be; case, `_` and
-/// `-` do not count.
+/// Returns the known word that `word` probably means; case, `_` and `-` are
+/// ignored.
 fn closest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    // A longer word is no slip, and the distance takes quadratic time.
+    // A longer word is not a typing error, and the distance takes quadratic
+    // time.
     if word.len() > WORD_MAX {
         return None;
     }

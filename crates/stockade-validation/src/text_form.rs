@@ -1,4 +1,4 @@
-//! [`TextForm`]: the form of text that serde reads a type from.
+//! [`TextForm`]: the text form that serde reads a type from.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -7,21 +7,23 @@ use serde_json::Value;
 
 use crate::rule::Rule;
 
-/// The form of text that serde reads a type from.
+/// The text form that serde reads a type from.
 ///
-/// A format has one grammar. A form is judged by the type itself, so that it
-/// takes each text that the type is read from, and no other.
+/// A format has one grammar. In contrast, the type itself checks a form, which
+/// therefore accepts exactly the texts that the type can be read from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TextForm {
-    /// The format in documents: the form in which the type is written.
+    /// The format in documents, which describes the text that the type is
+    /// written as.
     pub(crate) format: Option<&'static str>,
     pub(crate) message: &'static str,
-    /// Returns true if the type is read from a text.
+    /// Returns true if the type can be read from a text.
     pub(crate) fits: fn(&str) -> bool,
 }
 
 impl Rule {
-    /// A string from which serde reads a `T`, and which it writes again.
+    /// Creates a rule for a string that serde reads as a `T` and also writes
+    /// for it.
     #[track_caller]
     pub(crate) fn text_of<T: DeserializeOwned + Serialize>(
         format: impl Into<Option<&'static str>>,
@@ -59,7 +61,7 @@ fn reads<T: DeserializeOwned>(text: &str) -> bool {
     read::<T>(text).is_some()
 }
 
-/// Returns the text that serde writes for the `T` of a text.
+/// Returns the text that serde writes after reading `text` as a `T`.
 fn written<T: DeserializeOwned + Serialize>(text: &str) -> Option<String> {
     match serde_json::to_value(read::<T>(text)?) {
         Ok(Value::String(written)) => Some(written),

@@ -1,12 +1,12 @@
-//! [`TextStyle`]: the keywords `separator` and `style`, which say how a query string
-//! contains lists and objects.
+//! [`TextStyle`]: the keywords `separator` and `style`, which set the
+//! representation of lists and objects in a query string.
 
 use serde_json::{Map, Value};
 
 use crate::Schema;
 use crate::node::{Compiled, Inner, Node, ObjectRules, Property, kind};
 
-/// The form of the value of a property in a query string.
+/// The representation of a property's value in a query string.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TextStyle {
     /// One text with a character between the elements: `ids=1,2`.
@@ -20,7 +20,8 @@ pub enum TextStyle {
 pub enum Separator {
     /// `,`, but not `%2C`.
     Comma,
-    /// `|` or `%7C`: addresses contain it only in this form (RFC 3986, section 2).
+    /// `|` or `%7C`: URLs contain it only in escaped form (RFC 3986, section
+    /// 2).
     Pipe,
     /// `+` or `%20`.
     Space,
@@ -36,7 +37,7 @@ impl Separator {
         }
     }
 
-    /// Returns the forms that separate elements in a text that is not decoded yet.
+    /// Returns the spellings that separate elements in an undecoded text.
     #[must_use]
     pub fn encoded(self) -> &'static [&'static str] {
         match self {
@@ -64,7 +65,7 @@ pub(crate) fn has_style(keywords: &Map<String, Value>) -> bool {
     TextStyle::of(keywords).is_some()
 }
 
-/// Returns the reason why the value of a keyword is wrong.
+/// Returns the reasons why the value of a keyword is invalid.
 pub(crate) fn mistakes(keywords: &Map<String, Value>) -> impl Iterator<Item = String> {
     let text = |name: &str| keywords.get(name).and_then(Value::as_str);
     let separator = text("separator").filter(|text| Separator::of(text).is_none());
@@ -146,13 +147,14 @@ fn is_nested(property: &Property, compiled: &Compiled) -> bool {
     node.is_some_and(|node| takes_only(node, kind::OBJECT | kind::ARRAY))
 }
 
-/// Returns true if the only values of a rule, apart from null, are of these kinds.
+/// Returns true if all values of a rule, except null, are of these kinds.
 fn takes_only(node: &Node, kinds: u8) -> bool {
     let mask = node.types.mask & !kind::NULL;
     mask != 0 && mask & !kinds == 0 && node.types.formats.is_empty()
 }
 
-/// Returns the rules of the whole object: one, or one for each variant of a union.
+/// Returns the rules of the whole object: one, or one for each variant of a
+/// union.
 fn roots(compiled: &Compiled) -> Vec<&ObjectRules> {
     let mut found = Vec::new();
     let mut nodes = vec![(&compiled.root, 0)];

@@ -15,34 +15,34 @@ use crate::options::ValidationOptions;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Validated {
-    /// Everything that is wrong, in the order of the schema; the data is valid
-    /// when there is nothing.
+    /// All errors, in the order of the schema. Empty if the data is valid.
     pub errors: Vec<FieldError>,
     /// The data with defaults, trims, transforms and conversions applied:
-    /// listed properties in schema order, then the unknown keys that are kept.
+    /// listed properties in schema order, followed by the remaining unknown
+    /// keys.
     ///
-    /// If the data is not valid, use it only to show it back: it may hold
-    /// refused values and unknown keys.
+    /// If the data is invalid, use it only for display: it may contain rejected
+    /// values and unknown keys.
     pub data: Value,
 }
 
 impl Validated {
-    /// Returns true if nothing is wrong.
+    /// Returns true if there are no errors.
     #[must_use]
     pub fn valid(&self) -> bool {
         self.errors.is_empty()
     }
 
-    /// Returns the data if it is valid, else a 400 with the errors.
+    /// Returns the data if it is valid.
     ///
     /// # Errors
-    /// When something is wrong.
+    /// Fails with a 400 that lists the errors if the data is invalid.
     pub fn into_result(self) -> Result<Value, ApiError> {
         if self.valid() { Ok(self.data) } else { Err(ApiError::validation(self.errors)) }
     }
 }
 
-/// Judges `data` by `schema`.
+/// Validates `data` with `schema`.
 ///
 /// ```
 /// use serde_json::json;
@@ -61,8 +61,8 @@ impl Validated {
 /// ```
 ///
 /// # Errors
-/// 500 when a `transform`, `custom` or `default` function fails or panics;
-/// never for mistakes in the data.
+/// Fails with a 500 if a `transform`, `custom` or `default` function fails or
+/// panics. Invalid data is not an error here.
 ///
 /// Spec: Validation helpers › `validateAgainstSchema`.
 #[doc(alias = "validateAgainstSchema")]
@@ -77,11 +77,11 @@ pub fn validate_against_schema(
     check::validate(schema.compiled(), None, data, options)
 }
 
-/// Judges one value by `schema` as if it were the field `field`, whose name the
-/// errors carry. `None` is an absent field.
+/// Validates one value with `schema` as the field `field`, which the errors
+/// name. `None` is an absent field.
 ///
-/// `required` is checked too. The data is the default for an absent field that
-/// has one, else null.
+/// `required` is checked too. The resulting data is the default for an absent
+/// field with a default, and null for any other absent field.
 ///
 /// ```
 /// use serde_json::json;
@@ -98,7 +98,7 @@ pub fn validate_against_schema(
 /// ```
 ///
 /// # Errors
-/// Those of [`validate_against_schema`].
+/// See [`validate_against_schema`].
 #[doc(alias = "validateField")]
 pub fn validate_field(
     schema: &Schema,

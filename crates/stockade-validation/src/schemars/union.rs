@@ -1,4 +1,4 @@
-//! The schemas that schemars writes for `Option` and for enums.
+//! Reads the schemas that schemars writes for `Option` and for enums.
 
 use serde_json::{Map, Value};
 
@@ -8,8 +8,8 @@ use crate::rule::Rule;
 
 type Object = Map<String, Value>;
 
-/// Returns the rule of a union; `None` for a schema that is none, or that
-/// cannot be read as one, in which case its keyword is refused.
+/// Returns the rule of a union, or `None` if the schema is not a union or
+/// cannot be read as one. Its keyword is then rejected.
 pub(super) fn read(document: &Document, map: &Object) -> Option<Rule> {
     if let Some(Value::Array(branches)) = map.get("anyOf") {
         return nullable(document, map, branches);
@@ -21,7 +21,7 @@ pub(super) fn read(document: &Document, map: &Object) -> Option<Rule> {
     let rule = names(document, &branches)
         .or_else(|| tagged(document, &branches))
         .or_else(|| variants(document, &branches))?;
-    // An enum inside of which there are common properties, as `flatten` does.
+    // An enum with common properties inside, as `flatten` creates.
     let rule = if map.contains_key("properties") {
         let mut outer = without(map, &["oneOf"]);
         outer.remove("$schema");
@@ -44,14 +44,14 @@ fn nullable(document: &Document, map: &Object, branches: &[Value]) -> Option<Rul
     (branches.len() == 2).then(|| with_words(document.read(schema).nullable(), map))
 }
 
-/// Names only: `enum` or `const` in each branch.
+/// Reads a union of only names: `enum` or `const` in each branch.
 fn names(document: &Document, branches: &[&Object]) -> Option<Rule> {
     let names: Option<Vec<Vec<Value>>> = branches.iter().map(|branch| literals(branch)).collect();
     let values: Vec<Value> = names?.into_iter().flatten().collect();
     Some(document.any().values(values))
 }
 
-/// Returns the values of a branch that lists values and nothing else.
+/// Returns the values of a branch that only lists values.
 fn literals(branch: &Object) -> Option<Vec<Value>> {
     let is_plain = branch.keys().all(|keyword| {
         matches!(
@@ -73,7 +73,8 @@ fn literals(branch: &Object) -> Option<Vec<Value>> {
     }
 }
 
-/// Objects with a property of the same name that is a `const` in each.
+/// Reads a union of objects with a common property that is a `const` in each
+/// branch.
 fn tagged(document: &Document, branches: &[&Object]) -> Option<Rule> {
     let first = branches.first()?.get("properties")?.as_object()?;
     let tag =
@@ -96,8 +97,8 @@ fn tag_of<'b>(branch: &'b Object, tag: &str) -> Option<&'b str> {
     property.get("const").filter(|_| is_required)?.as_str()
 }
 
-/// Reads a branch without its tag. The definition that it refers to is
-/// flattened into it.
+/// Reads a branch without its tag. The referenced definition is flattened into
+/// it.
 fn untagged(document: &Document, branch: &Object, tag: &str) -> Rule {
     let mut own = without(branch, &["$ref"]);
     if let Some(Value::Object(properties)) = own.get_mut("properties") {
@@ -117,7 +118,7 @@ fn untagged(document: &Document, branch: &Object, tag: &str) -> Rule {
     }
 }
 
-/// Reads a union of names, and of objects whose only key is the name.
+/// Reads a union of names, and of objects with the name as their only key.
 fn variants(document: &Document, branches: &[&Object]) -> Option<Rule> {
     let mut variants = Vec::new();
     for branch in branches {
@@ -143,8 +144,8 @@ fn variants(document: &Document, branches: &[&Object]) -> Option<Rule> {
     Some(document.any().with_inner(InnerRule::Variants(union)))
 }
 
-/// Reads a tagged object that refers to a definition, whose properties are
-/// added.
+/// Reads a tagged object that refers to a definition, and adds the definition's
+/// properties.
 fn tagged_reference(document: &Document, map: &Object) -> Option<Rule> {
     let is_object = map.contains_key("properties") || map.contains_key("required");
     let pointer = map.get("$ref").filter(|_| is_object)?;
@@ -159,7 +160,7 @@ fn without(map: &Object, names: &[&str]) -> Object {
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// Adds the words beside a union, which have no effect on values.
+/// Adds the annotations of a union, which have no effect on values.
 fn with_words(mut rule: Rule, map: &Object) -> Rule {
     for (name, value) in map {
         match name.as_str() {

@@ -1,4 +1,4 @@
-//! Valid data that needs no change is checked without an allocation.
+//! Checks that valid data without changes needs no allocation.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -35,7 +35,7 @@ fn valid_data_costs_no_allocation() {
         ValidationOptions::new().coerce_types(true),
         ValidationOptions::new().abort_early(true),
     ] {
-        // The regular expression makes its cache at the first call.
+        // The regular expression creates its cache on the first call.
         assert_eq!(schema.check(&data, &options).unwrap(), []);
         let info = allocation_counter::measure(|| {
             assert!(schema.check(&data, &options).unwrap().is_empty());
@@ -111,7 +111,7 @@ fn reading_costs_what_the_type_costs() {
         "address": { "city": "London", "zip": "127.0.0.1" },
         "site": "https://example.com/a?b=c", "unknown": [1, 2, { "a": null }]
     }"#;
-    // The regular expression makes its cache at the first call.
+    // The regular expression creates its cache on the first call.
     assert!(schema.read_json::<User>(text, &options).is_ok());
     let plain = allocation_counter::measure(|| {
         assert!(serde_json::from_slice::<User>(text).is_ok());
@@ -119,7 +119,7 @@ fn reading_costs_what_the_type_costs() {
     let validated = allocation_counter::measure(|| {
         assert!(schema.read_json::<User>(text, &options).is_ok());
     });
-    // Fewer, because serde_json notes the nesting of what it skips.
+    // Fewer, because serde_json records the nesting of skipped values.
     assert!(validated.count_total <= plain.count_total, "{validated:?} {plain:?}");
     assert!(validated.bytes_total <= plain.bytes_total, "{validated:?} {plain:?}");
 }

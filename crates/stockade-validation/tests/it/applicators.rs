@@ -6,7 +6,7 @@ use stockade_validation::{HasSchema, Rule, Schema, ValidationOptions, Verdict};
 
 use crate::support::{check, check_data, check_with, lines, validate};
 
-/// Returns the messages of the mistakes in a schema.
+/// Returns the messages of the configuration errors in a schema.
 fn mistakes(schema: &Value) -> Vec<String> {
     let error = Schema::from_value(schema).unwrap_err();
     error.issues().iter().map(|issue| issue.message().to_owned()).collect()
@@ -52,7 +52,7 @@ fn the_closest_alternative_is_reported() {
         &json!({ "amount": 1, "kind": "card", "token": "ab" }),
         &["token: String must be at least 4 characters (minLength)"],
     );
-    // Without an equal constant the fewest errors decide, then the first position.
+    // Without an equal constant, the fewest errors decide, then the order.
     check(
         &payment(),
         &json!({ "amount": 1, "kind": "cash", "vat": "DE1" }),
@@ -223,7 +223,7 @@ fn references_lead_into_the_document() {
             "children[0].children[0].name: Required field 'name' is missing (required)",
         ],
     );
-    // Fields of a field map are places too.
+    // A reference can also point to a field of a field map.
     let map = json!({ "a": { "type": "integer" }, "b": { "$ref": "#/a" } });
     check(&map, &json!({ "a": 1, "b": "x" }), &["b: Expected integer, got string (type)"]);
     let document = Schema::from_value(&tree).unwrap().to_json_schema();
@@ -258,7 +258,7 @@ fn references_that_cannot_work_are_mistakes() {
     ] {
         assert!(mistakes(&schema).iter().any(|it| it.ends_with(itself)), "{schema}");
     }
-    // With a step into the value it is finite.
+    // The recursion is finite if it steps into the value.
     for schema in [
         json!({ "properties": { "a": { "$ref": "#" } } }),
         json!({ "$ref": "#/$defs/a", "$defs": { "a": { "anyOf": [{ "type": "null" }, { "items": { "$ref": "#/$defs/a" } }] } } }),
@@ -303,7 +303,8 @@ fn keywords_among_fields_are_mistakes() {
         assert!(mistakes[0].contains("`Schema::fields`"), "{mistakes:?}");
         assert!(Schema::fields(&schema).is_ok(), "{name}");
     }
-    // Alone they are rules, or an error if they would check nothing.
+    // Without other keywords they are rules, or an error if they would check
+    // nothing.
     check(&json!({ "not": { "type": "string" } }), &json!("a"), &[": Value is not allowed (not)"]);
     for name in ["then", "else", "$defs", "definitions"] {
         assert!(mistakes(&json!({ name: { "a": {} } }))[0].contains("`Schema::fields`"), "{name}");
@@ -338,8 +339,8 @@ fn values_of_the_wrong_kind_are_mistakes() {
     assert!(Rule::any().any_of([]).build().is_err() && Rule::any().one_of([]).build().is_err());
 }
 
-/// The rule around the alternatives changes the value before they see it, and they never
-/// change it.
+/// The outer rule changes the value before the alternatives see it. The
+/// alternatives never change the value.
 #[test]
 fn alternatives_see_the_changed_value() {
     let options = ValidationOptions::new().coerce_types(true);
@@ -373,7 +374,7 @@ fn alternatives_see_the_changed_value() {
             "text: String must be at most 2 characters (maxLength)",
         ]
     );
-    // Inside of them no text is converted.
+    // Alternatives do not convert text.
     let inner = json!({ "anyOf": [{ "type": "integer" }, { "type": "null" }] });
     let inner = Schema::from_value(&inner).unwrap();
     assert!(!inner.check(&json!("4"), &options).unwrap().is_empty());
@@ -397,7 +398,7 @@ fn unknown_keys_are_those_that_no_alternative_lists() {
     let strict = ValidationOptions::new().allow_unknown(false);
     let outcome = validate(&compiled, &data, &strict);
     assert_eq!(lines(&outcome.errors), ["tip: Unknown field 'tip' (additionalProperties)"]);
-    // Patterns list keys too.
+    // Keys that match a pattern count as listed.
     let patterns = json!({ "properties": { "a": {} }, "patternProperties": { "^x": {} } });
     check_data(
         &patterns,
@@ -504,7 +505,7 @@ fn documents_show_the_keywords() {
     let document = schema.to_json_schema();
     assert_eq!(document["oneOf"][0]["required"], json!(["kind", "token"]));
     assert_eq!(document["unevaluatedProperties"], false);
-    // A text type in several forms has an `anyOf` already.
+    // A text type with several forms already has an `anyOf`.
     let dates = json!({ "type": "date", "anyOf": [{ "min": 3 }, { "max": 1 }] });
     let document = Schema::from_value(&dates).unwrap().to_json_schema();
     assert!(document["anyOf"].is_array() && document["allOf"][0]["anyOf"].is_array(), "{document}");

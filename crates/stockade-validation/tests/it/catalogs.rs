@@ -1,5 +1,5 @@
-//! Schemas of a public catalogue (SchemaStore): each compiles, or the error names the keyword
-//! and the pointer that stop it.
+//! Schemas of a public catalog (SchemaStore): each compiles, or the error names
+//! the unsupported keyword and its pointer.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ fn read(name: &str) -> Value {
     serde_json::from_slice(&text).unwrap()
 }
 
-/// Returns the messages of the mistakes in a schema.
+/// Returns the messages of the configuration errors in a schema.
 fn mistakes(name: &str) -> Vec<String> {
     match Schema::rule(&read(name)) {
         Ok(_) => Vec::new(),
@@ -39,7 +39,7 @@ fn schemas_of_tools_compile() {
         "semantic-release",
     ] {
         assert_eq!(mistakes(name), Vec::<String>::new(), "{name}");
-        // The document means a schema again.
+        // The exported document is a valid schema again.
         let schema = Schema::rule(&read(name)).unwrap();
         assert!(Schema::rule(&schema.to_json_schema()).is_ok(), "{name}");
     }

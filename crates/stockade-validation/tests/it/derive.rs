@@ -191,7 +191,7 @@ struct Custom {
     foreign: Option<Unchecked<std::time::Duration>>,
 }
 
-/// It has no schema.
+/// A type without a schema.
 #[derive(Deserialize)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only read")]
@@ -260,7 +260,7 @@ fn functions_that_read_leave_the_field_unchecked() {
             "path: Number must be at least 1 (minimum)",
         ],
     );
-    // What serde will not read, the schema lets through.
+    // The schema accepts members that serde does not read.
     let data = json!({ "any": "x", "checked": 1, "path": 1, "foreign": "x" });
     check_with(&Custom::schema().unwrap(), &data, &[]);
 }

@@ -1,4 +1,4 @@
-//! `#[derive(Schema)]` on enums, in every form that serde gives them.
+//! `#[derive(Schema)]` on enums, in every representation of serde.
 
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -289,8 +289,8 @@ struct Account {
     nick: Handle,
 }
 
-// Failed: the message of the field was not that of the failures of its type,
-// and white space passed as a text.
+// Regression: the type's errors did not use the message of the field, and white
+// space passed as a text.
 #[test]
 fn a_message_and_required_reach_the_type_of_the_field() {
     check_type::<Account>(&json!({ "nick": "ab" }), &[]);

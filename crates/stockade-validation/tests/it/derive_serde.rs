@@ -38,8 +38,8 @@ use serde_json::{Value, json};
 use serde_repr::{Deserialize_repr, Serialize_repr};
 use stockade_validation::{HasSchema, Schema, ValidationOptions};
 
-/// Checks that the schema accepts the same of these values as serde, and that
-/// serde reads the first `valid` of them.
+/// Checks that the schema and serde accept the same values, and that serde
+/// reads the first `valid` of them.
 #[track_caller]
 fn reads<T: HasSchema + DeserializeOwned + Debug>(valid: &[Value], invalid: &[Value]) {
     let schema = T::schema().unwrap();
@@ -57,7 +57,8 @@ fn reads<T: HasSchema + DeserializeOwned + Debug>(valid: &[Value], invalid: &[Va
     }
 }
 
-/// Checks that serde writes `expected`, which the schema of replies accepts.
+/// Checks that serde writes `expected`, and that the response schema accepts
+/// it.
 #[track_caller]
 fn writes<T: HasSchema + Serialize>(value: &T, expected: &Value) {
     assert_eq!(serde_json::to_value(value).unwrap(), *expected);
@@ -139,7 +140,7 @@ fn an_enum_with_a_repr_keeps_its_names_without_serde_repr() {
     assert_eq!(document, json!({ "type": "string", "enum": ["first"] }));
 }
 
-/// Reads a type as `DeserializeFromStr` of `serde_with` does.
+/// Reads a type like `DeserializeFromStr` of `serde_with`.
 macro_rules! read_from_text {
     ($($ty:ty => $value:expr;)*) => {
         $(impl<'de> Deserialize<'de> for $ty {
@@ -302,7 +303,7 @@ fn a_variant_whose_only_field_is_skipped_is_a_name() {
     writes(&Skipping::Kept(1), &json!({ "Kept": 1 }));
     reads::<SkippingWithTag>(&[json!({ "t": "Both" })], &[json!("Both"), json!({ "t": "x" })]);
     writes(&SkippingWithTag::Both(1), &json!({ "t": "Both" }));
-    // serde does not read what it writes here.
+    // serde cannot read its own output here.
     reads::<SkippingWithContent>(
         &[json!({ "t": "Both", "c": null })],
         &[json!({ "t": "Both" }), json!({ "t": "Both", "c": 1 })],
@@ -312,7 +313,7 @@ fn a_variant_whose_only_field_is_skipped_is_a_name() {
     writes(&OnlyNames::A(1), &json!("A"));
 }
 
-/// A pair of functions, as `with` takes them.
+/// A pair of functions for the attribute `with`.
 mod as_list {
     use super::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -395,7 +396,7 @@ fn an_unknown_field_beside_an_adjacent_tag_is_named() {
     let errors = schema.check(&data, &ValidationOptions::new()).unwrap();
     let shown: Vec<_> = errors.iter().map(|error| (&*error.field, &*error.message)).collect();
     assert_eq!(shown, [("x", "Unknown field 'x'")]);
-    // Without the schema, the type itself says the same.
+    // Without the schema, the type reports the same error.
     let error = stockade_validation::read_value::<Closed>(&data).unwrap_err();
     let stockade_validation::ReadError::Invalid(errors) = error else { panic!("{error}") };
     let shown: Vec<_> = errors.iter().map(|error| (&*error.field, &*error.message)).collect();

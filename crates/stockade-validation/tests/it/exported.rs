@@ -1,5 +1,5 @@
-//! An exported schema says what is judged: what the crate `jsonschema` takes by
-//! it is read, and what is read is taken.
+//! Checks that an exported schema matches validation: the crate `jsonschema`
+//! accepts the same values with it that the type can be read from.
 
 use std::fmt::Debug;
 use std::net::IpAddr;
@@ -11,12 +11,13 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use stockade_validation::{HasSchema, Rule, Schema, ValidationOptions};
 
-/// Returns the judge of an exported schema, which checks formats too.
+/// Returns a validator for an exported schema, which also checks formats.
 fn validate(document: &Value) -> jsonschema::Validator {
     jsonschema::options().should_validate_formats(true).build(document).unwrap()
 }
 
-/// Asserts that a type is read from a text exactly if its export takes it.
+/// Asserts that a type is read from a text exactly if its export accepts the
+/// text.
 #[track_caller]
 fn agrees<T: HasSchema + DeserializeOwned + Debug>(texts: &[&str]) {
     let (schema, options) = (T::schema().unwrap(), ValidationOptions::new());
@@ -29,7 +30,7 @@ fn agrees<T: HasSchema + DeserializeOwned + Debug>(texts: &[&str]) {
     }
 }
 
-/// Whole numbers about every bound, and others.
+/// Whole numbers near every bound, and other numbers.
 const NUMBERS: &[&str] = &[
     "0",
     "1",
@@ -93,12 +94,12 @@ fn numbers_have_their_real_bounds() {
         u64::schema().unwrap().to_json_schema(),
         json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX, "format": "uint64" })
     );
-    // A keyword may ask for more, and never for less.
+    // A keyword may be stricter than the type, but never more permissive.
     let narrow = u64::rule().minimum(5).maximum(1e30).build().unwrap().to_json_schema();
     assert_eq!((&narrow["minimum"], &narrow["maximum"]), (&json!(5), &json!(u64::MAX)));
 }
 
-/// Each library writes the shortest text of a number, in its own width.
+/// Each library writes the shortest text of a number at its own precision.
 #[test]
 fn texts_of_numbers_of_32_bits_are_within_their_bounds() {
     let schema = f32::schema().unwrap();
@@ -160,7 +161,7 @@ fn patterns_are_translated_to_ecma_262() {
     assert_eq!(pattern("(?i)ab[0-9]?"), expected);
 }
 
-/// A rule of every kind, made by a type or by hand.
+/// Generates rules of every kind, from types or written by hand.
 fn rule() -> impl Strategy<Value = Rule> {
     let leaf = prop_oneof![
         Just(u8::rule()),
@@ -199,7 +200,7 @@ fn rule() -> impl Strategy<Value = Rule> {
     })
 }
 
-/// A value near what such a rule takes.
+/// Generates values close to the valid ones.
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!(null)),
@@ -219,7 +220,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A schema of a type that is read as any value, so that only rules judge.
+/// Checks a schema of a type that accepts any value, so only rules decide.
 fn check(rule: Rule, data: &[Value]) -> Result<usize, TestCaseError> {
     let schema: Schema = rule.build().unwrap();
     let (open, strict) = (ValidationOptions::new(), ValidationOptions::new().allow_unknown(false));
@@ -255,6 +256,6 @@ fn generated_schemas_agree_with_their_exports() {
             Ok(())
         })
         .unwrap();
-    // Both answers are seen often.
+    // Both results are frequent.
     assert!((500..9_000).contains(&valid.get()), "{} of 9,600 are valid", valid.get());
 }

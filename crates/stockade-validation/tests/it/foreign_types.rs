@@ -1,5 +1,5 @@
-//! Types of other crates, and those of the standard library with a form of
-//! their own: the schema takes what serde reads, and refuses what it does not.
+//! Types of other crates, and types of the standard library with a special
+//! format: the schema accepts exactly the values that serde reads.
 
 use std::fmt::Debug;
 
@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use stockade_validation::{HasSchema, ValidationOptions};
 
-/// Asserts that the schema of a type and its reader take the values that serde
-/// reads, and refuse the others.
+/// Asserts that a type's schema and reader accept exactly the values that serde
+/// reads.
 #[track_caller]
 fn agree<T: HasSchema + DeserializeOwned + Debug>(read: &[Value], refused: &[Value]) {
     let (schema, options) = (T::schema().unwrap(), ValidationOptions::new());
@@ -29,7 +29,8 @@ fn agree<T: HasSchema + DeserializeOwned + Debug>(read: &[Value], refused: &[Val
     }
 }
 
-/// The same for texts alone: no number and no list of texts is read.
+/// Asserts the same for text-only types, which are read neither from numbers
+/// nor from lists of texts.
 #[track_caller]
 fn texts<T: HasSchema + DeserializeOwned + Debug>(read: &[&str], refused: &[&str]) {
     let read: Vec<Value> = read.iter().map(|text| json!(text)).collect();
@@ -43,8 +44,8 @@ fn exports<T: HasSchema>(expected: &Value) {
     assert_eq!(T::schema().unwrap().to_json_schema(), *expected);
 }
 
-/// Asserts that the schema of replies takes what serde writes, and is the one
-/// of a value that is not read in another form.
+/// Asserts that the response schema accepts serde's output and describes
+/// exactly the written form.
 #[track_caller]
 fn writes<T: HasSchema + serde::Serialize>(value: &T, expected: &Value) {
     let schema = T::reply_schema().unwrap();
@@ -54,7 +55,7 @@ fn writes<T: HasSchema + serde::Serialize>(value: &T, expected: &Value) {
     assert!(errors.is_empty(), "{written}: {errors:?}");
 }
 
-/// A string of this format.
+/// Returns a string schema with this format.
 #[cfg(any(
     feature = "chrono",
     feature = "jiff",
@@ -274,7 +275,7 @@ fn of_time() {
         &[json!("Mon"), json!("monday"), json!(0), json!(8), json!(-1)],
     );
 
-    // The form for binary data, which serde reads from JSON too.
+    // The form for binary data, which serde also reads from JSON.
     let list = json!([2024, 60]);
     assert!(serde_json::from_value::<Date>(list.clone()).is_ok());
     let errors = Date::schema().unwrap().check(&list, &ValidationOptions::new()).unwrap();
@@ -337,7 +338,7 @@ fn of_bigdecimal() {
 fn of_indexmap() {
     use std::hash::RandomState;
 
-    // The hasher has a default with the feature `std` of indexmap alone.
+    // The hasher has a default only with the feature `std` of indexmap.
     type IndexMap<K, V> = indexmap::IndexMap<K, V, RandomState>;
     type IndexSet<T> = indexmap::IndexSet<T, RandomState>;
 

@@ -1,4 +1,4 @@
-//! The schemas of the crate schemars.
+//! Schemas from the crate schemars.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Types with a schema, by hand and of the standard library.
+//! Types with a schema: hand-written, and from the standard library.
 
 use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -89,7 +89,7 @@ fn every_source<T: HasSchema + DeserializeOwned>(valid: &[String], invalid: &[St
         let mut slot = None::<T>;
         let mut field = std::iter::once(Field::new("id".into(), text.as_str().into()));
         let is_quick = schema.read_pairs_into(&mut field, PairsKind::Ordered, &options, &mut slot);
-        // A rule with a function is left to the longer way.
+        // A rule with a function always uses the slow path.
         assert!(is_valid || !is_quick, "parameter {text}");
         let validated = validate_against_schema(&schema, json!(text), &ValidationOptions::query());
         let validated = validated.unwrap();
@@ -169,7 +169,7 @@ fn recursive_types_are_checked_at_every_level() {
             "children[1]: Expected object, got number (type)",
         ],
     );
-    // What changes far below arrives.
+    // Deeply nested changes are preserved.
     let options = ValidationOptions::new();
     let outcome = validate_against_schema(&schema, nested(2), &options).unwrap();
     assert_eq!(outcome.data["children"][0]["children"][0]["name"], "leaf");
@@ -210,7 +210,7 @@ fn types_that_are_nothing_but_themselves_are_mistakes() {
         }
     }
     let error = Rule::of::<Circle>().build();
-    // `Option<Box<Circle>>` uses the rule itself, which refers to it.
+    // `Option<Box<Circle>>` inlines the rule, which refers to itself.
     assert!(error.is_err());
 }
 
@@ -321,7 +321,7 @@ impl HasSchema for Person {
     }
 }
 
-// Failed: the message of a field did not reach the rule of its type.
+// Regression: the message of a field did not reach the rule of its type.
 #[test]
 fn the_message_of_a_field_is_that_of_its_type() {
     let schema = Rule::object([
@@ -341,7 +341,7 @@ fn the_message_of_a_field_is_that_of_its_type() {
             "person: bad person (type)",
         ],
     );
-    // Not for what the value contains.
+    // The message does not apply to the content of the value.
     check_with(
         &schema,
         &json!({ "person": { "name": 1, "friend": {} } }),
@@ -361,7 +361,7 @@ fn the_message_of_a_field_is_that_of_its_type() {
     );
 }
 
-// Failed: text that is empty only when the type has trimmed it was there.
+// Regression: text that was empty only after trimming counted as present.
 #[test]
 fn a_required_text_is_missing_when_its_type_trims_it_away() {
     let schema = Rule::object([

@@ -1,4 +1,4 @@
-//! Input that is made to hurt: depth, width, length, odd numbers.
+//! Hostile input: depth, width, length, unusual numbers.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -18,13 +18,13 @@ fn nested(levels: usize) -> Value {
     (0..levels).fold(json!(1), |value, _| json!([value]))
 }
 
-/// The time of a processor for one judgement. An unoptimised one takes two
-/// seconds at most; what is quadratic takes minutes.
+/// The processor time limit for one validation. A debug build takes at most two
+/// seconds; quadratic work takes minutes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Returns the outcome of `work`, which must not take longer than [`PATIENCE`].
-/// The time in which this thread does not run is not counted, so that a busy
-/// machine fails no test.
+/// Only the time in which this thread runs counts, so a busy machine fails no
+/// test.
 #[track_caller]
 fn timed<T>(work: impl FnOnce() -> T) -> T {
     let start = ThreadTime::now();
@@ -117,8 +117,8 @@ fn long_texts_take_bounded_time() {
     }
 }
 
-/// Judges text as parsed data and on the way into a type, with the default
-/// options, and gives the number of errors.
+/// Validates text as parsed data and on the way into a type, with the default
+/// options, and returns the number of errors.
 #[track_caller]
 fn count_in_time(schema: &Value, text: &str, options: &ValidationOptions) -> usize {
     let schema = Schema::from_value(schema).unwrap();
@@ -145,7 +145,7 @@ fn errors_are_bounded_in_number_and_size() {
     assert_eq!(count_in_time(&texts, &wrong, &options.clone().max_errors(7)), 7);
     assert_eq!(count_in_time(&texts, &wrong, &options.clone().max_errors(0)), 1);
 
-    // A long key is cut in each path.
+    // A long key is shortened in each path.
     let key = "k".repeat(500_000);
     let text = format!(r#"{{ "{key}": [{}1] }}"#, "1,".repeat(5_000));
     assert_eq!(count_in_time(&json!({ "additionalProperties": texts }), &text, &options), 1_000);
@@ -159,7 +159,7 @@ fn errors_are_bounded_in_number_and_size() {
     assert_eq!(count_in_time(&counted, &keys, &options), 1);
 }
 
-/// Both ways to the errors of a text: as parsed data and on the way into `T`.
+/// Returns the errors of a text, from parsed data and from reading it into `T`.
 fn both_errors<T>(schema: &Schema, text: &str, options: &ValidationOptions) -> Vec<FieldError>
 where
     T: DeserializeOwned + Debug,
@@ -228,7 +228,7 @@ fn errors_name_fields_by_200_bytes_at_most() {
             assert_eq!(errors, [FieldError::new(field.clone(), message.to_owned(), error_rule)]);
         }
 
-        // What only the type refuses.
+        // Values that only the type rejects.
         let any = Schema::rule(&json!({})).unwrap();
         let errors = both_errors::<Closed>(&any, &flat, &options);
         assert_eq!(errors, [FieldError::new(short.clone(), unknown, "type")]);
@@ -305,7 +305,7 @@ fn numbers_are_exact() {
     assert_eq!(in_time(&rule, &json!(9_007_199_254_740_992_u64)).len(), 1);
     let rule = json!({ "uniqueItems": true });
     assert_eq!(in_time(&rule, &json!([u64::MAX, 18_446_744_073_709_551_616.0_f64])), []);
-    // JSON has no greater number than a float: the parser refuses it.
+    // JSON numbers are limited to floats: the parser rejects a greater number.
     assert!(serde_json::from_str::<Value>("1e400").is_err());
     let options = ValidationOptions::new().coerce_types(true);
     let schema = Schema::from_value(&json!({ "type": "number" })).unwrap();
@@ -315,14 +315,14 @@ fn numbers_are_exact() {
     assert!(validate(&schema, &json!(long), &options).valid());
 }
 
-/// A value that is nested in objects.
+/// Returns a value nested in objects.
 fn chain(levels: usize, last: Value) -> Value {
     (0..levels).fold(last, |value, _| json!({ "a": value }))
 }
 
 #[test]
 fn alternatives_take_bounded_time() {
-    // Each level doubles the ways to fail.
+    // Each level doubles the number of ways to fail.
     for schema in [
         json!({ "$ref": "#/$defs/n", "$defs": { "n": { "anyOf": [
             { "properties": { "a": { "$ref": "#/$defs/n" } }, "type": "object" },
@@ -347,7 +347,7 @@ fn alternatives_take_bounded_time() {
         let outcome =
             timed(|| reads.read_json::<Value>(text.as_bytes(), &ValidationOptions::new()));
         assert!(matches!(outcome, Err(ReadError::Invalid(_))), "{schema}");
-        // Data that is not nested is still checked.
+        // Data without nesting is still checked.
         assert_ne!(in_time(&schema, &json!(1)), []);
     }
 }
@@ -374,7 +374,8 @@ fn alternatives_are_nested_to_a_bound() {
     }
     let reference = json!({ "$ref": "#/anyOf/0", "anyOf": [deep(600)] });
     assert!(Schema::from_value(&reference).is_err());
-    // The depth of the data is an error inside of alternatives too, also below `not`.
+    // Excessive depth of the data is also an error inside alternatives and
+    // below `not`.
     for schema in [json!({ "not": { "items": { "type": "string" } } }), json!({ "anyOf": [true] })]
     {
         let errors = in_time(&schema, &nested(200));

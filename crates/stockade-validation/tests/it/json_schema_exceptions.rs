@@ -1,5 +1,5 @@
-//! The groups of the JSON-Schema-Test-Suite with another verdict, each with its reason. A
-//! group that passes must not be listed.
+//! The groups of the JSON-Schema-Test-Suite with a different result, each with
+//! its reason. A passing group must not be listed.
 
 /// A file, the description of a group, and the reason.
 pub(crate) type Exception = (&'static str, &'static str, &'static str);

@@ -1,4 +1,5 @@
-//! Generated schemas and values have the same verdict as by the crate `jsonschema`.
+//! Checks that generated schemas and values have the same result as with the
+//! crate `jsonschema`.
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -26,7 +27,7 @@ fn values() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A keyword with a value that holds no schema.
+/// Generates keywords with values that contain no schema.
 fn plain() -> impl Strategy<Value = Vec<(String, Value)>> {
     let kinds = prop::sample::select(vec![
         "string", "number", "integer", "boolean", "array", "object", "null",
@@ -108,7 +109,8 @@ proptest! {
     ) {
         let mut schema = json!({ "allOf": [schema], "$defs": { "a": a, "b": b } });
         schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
-        // Some contradictions are mistakes for us, such as bounds that no value meets.
+        // Some contradictions are configuration errors here, such as bounds
+        // that no value satisfies.
         let Ok(ours) = Schema::rule(&schema) else { return Ok(()) };
         let exported = Schema::rule(&ours.to_json_schema()).unwrap();
         let peer = jsonschema::options().build(&schema).unwrap();

@@ -1,5 +1,5 @@
-//! The JSON-Schema-Test-Suite: each case has its expected verdict, by the schema and by its
-//! export, or its group is a named exception.
+//! The JSON-Schema-Test-Suite: each case has its expected result, both for the
+//! schema and for its export, or its group is a listed exception.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -34,14 +34,14 @@ fn formats_of_draft_7() {
 #[derive(Default)]
 struct Outcome {
     passed: usize,
-    /// Cases that are exceptions.
+    /// The number of cases that are exceptions.
     excepted: usize,
     wrong: Vec<String>,
-    /// The groups of which a case has another verdict.
+    /// The groups with a case that has another result.
     failed: BTreeSet<(String, String)>,
 }
 
-/// Checks every case of a folder by the schema itself and by its export.
+/// Checks every case of a folder with the schema itself and with its export.
 #[track_caller]
 fn check(folder: &str, exceptions: &[Exception], expected: &str) {
     let mut outcome = Outcome::default();
@@ -101,7 +101,7 @@ fn check_group(file: &str, group: &Value, exceptions: &[Exception], outcome: &mu
     outcome.passed += passed;
 }
 
-/// The files of a folder, sorted.
+/// Returns the files of a folder, sorted.
 fn files(folder: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/json-schema");
     let entries = fs::read_dir(root.join(folder)).unwrap();

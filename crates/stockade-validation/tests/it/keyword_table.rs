@@ -10,15 +10,15 @@ use stockade_validation::{Rule, Schema, ValidationOptions};
 use crate::reading::agree_for_all;
 use crate::support::{check_field, check_with};
 
-/// A keyword with everything that each part of the library does with it.
+/// A keyword, with its expected behavior in each part of the library.
 pub(crate) struct Row {
     keyword: &'static str,
-    /// A value of the wrong kind, and the words for a value of the right kind.
+    /// A value of the wrong kind, and the description of the right kind.
     wrong: (Value, &'static str),
     pub(crate) rule: Value,
-    /// The same rule by the method of `Rule`.
+    /// The same rule, built with the method of `Rule`.
     built: Rule,
-    /// The schema of a struct whose field `v` has the keyword.
+    /// The schema of a struct with the keyword on its field `v`.
     derived: Option<Schema>,
     /// A list of values that pass. The first one also has the type of the derived field.
     pub(crate) passes: Value,
@@ -27,7 +27,7 @@ pub(crate) struct Row {
     exported: Value,
 }
 
-/// Returns the schema of a struct whose field `v` has a type and keywords.
+/// Returns the schema of a struct with a type and keywords on its field `v`.
 #[cfg(feature = "derive")]
 macro_rules! derived {
     ([$($type:tt)+] $($keyword:tt)+) => {{
@@ -239,9 +239,9 @@ fn rows() -> Vec<Row> {
     ]
 }
 
-/// Keywords with tests in other modules, because they do more than check a value: `const`
-/// takes any value, and the others shape the value, its place, its messages or documents, or
-/// hold rules (`applicators.rs`).
+/// Keywords with tests in other modules, because they do more than check a
+/// value. `const` accepts any value. The others affect the value, its presence,
+/// its messages or its documents, or contain rules (`applicators.rs`).
 const WITHOUT_ROW: &[&str] = &[
     "type",
     "required",
@@ -300,7 +300,7 @@ impl Row {
         self.passes.as_array().unwrap()
     }
 
-    /// Returns the values that fail, each with its message.
+    /// Returns the invalid values, each with its message.
     fn fails(&self) -> impl Iterator<Item = (&Value, &str)> {
         let pairs = self.fails.as_array().unwrap().iter();
         pairs.map(|pair| (&pair[0], pair[1].as_str().unwrap()))
@@ -311,7 +311,7 @@ impl Row {
         self.passes().iter().chain(self.fails().map(|(value, _)| value))
     }
 
-    /// Checks that a schema accepts the values that pass and no others.
+    /// Checks that a schema accepts exactly the valid values.
     #[track_caller]
     fn check_verdicts(&self, schema: &Schema) {
         let is_valid = |value| schema.check(value, &ValidationOptions::new()).unwrap().is_empty();

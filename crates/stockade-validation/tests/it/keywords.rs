@@ -1,4 +1,4 @@
-//! Every keyword of one value, in both notations: message and rule.
+//! Every keyword for a single value, in both notations: message and rule.
 //!
 //! Source: behaviour.md, section 11.
 
@@ -69,7 +69,7 @@ fn formats_as_types() {
     check_field(&or_null, &json!("!"), &["Expected email or null, got string (type)"]);
     let or_number = json!({ "type": ["number", "uuid"], "minLength": 9 });
     check_field(&or_number, &json!("!"), &["Expected number or uuid, got string (type)"]);
-    // A list of one is no choice.
+    // A list with one type is not a choice.
     check_field(&json!({ "type": ["email"] }), &json!("!"), &["Invalid email format (email)"]);
     check_field(&json!({ "type": ["email", "string"] }), &json!("!"), &[]);
 }

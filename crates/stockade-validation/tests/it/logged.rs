@@ -1,4 +1,4 @@
-//! Lines of the log.
+//! Log messages.
 
 use std::sync::Mutex;
 use std::time::Instant;
@@ -43,7 +43,8 @@ fn a_pattern_that_gives_up_is_one_line_a_second() {
         let own = lines.iter().filter(|line| line.starts_with(pattern)).count();
         (own, usize::try_from(seconds).unwrap())
     };
-    // Each pattern for itself, whatever others have written in this second.
+    // Each pattern logs independently of the log lines of other patterns in
+    // this second.
     for pattern in [r"(a|aa)+\1c", r"(aa|a)+\1d"] {
         let (lines, most) = runs(pattern, 4);
         assert!((1..=most).contains(&lines), "{lines} lines, at most {most} are right");

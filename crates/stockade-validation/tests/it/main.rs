@@ -1,4 +1,4 @@
-//! Tests through the public interface, as one binary.
+//! Integration tests of the public interface, in one binary.
 
 #![expect(
     clippy::expect_used,

@@ -61,7 +61,7 @@ struct Address {
     street: String,
 }
 
-/// It differs only in what it holds.
+/// A type that differs only in its content.
 #[derive(Deserialize, Serialize, Schema)]
 struct Page<T> {
     items: Vec<T>,
@@ -79,7 +79,7 @@ fn definitions(schemas: &[Schema]) -> Vec<Definition> {
     schemas.iter().flat_map(Schema::definitions).collect()
 }
 
-/// The names, which are the same in each order of the schemas.
+/// Returns the names, which must not depend on the order of the schemas.
 #[track_caller]
 fn check(schemas: &mut [Schema], expected: &[&str]) -> Names {
     let names = Names::of(definitions(schemas)).unwrap();
@@ -111,7 +111,7 @@ fn types_of_one_name_have_their_module_in_front() {
     // Both are in a module `quality`.
     let mut schemas = [read::<quality::CreatePolicy>(), read::<other::quality::CreatePolicy>()];
     check(&mut schemas, &["NamesQualityCreatePolicy", "OtherQualityCreatePolicy"]);
-    // A type that has the name of itself keeps it.
+    // A type keeps its plain name.
     let mut schemas = [
         read::<quality::CreatePolicy>(),
         read::<user_profile::CreatePolicy>(),
@@ -157,7 +157,7 @@ fn a_pinned_name_stays() {
 
 #[test]
 fn types_that_nothing_tells_apart_are_numbered() {
-    // Two types of one function have one path.
+    // Two types in one function have the same path.
     fn both() -> Schema {
         let first = {
             #[derive(Deserialize, Schema)]
@@ -178,20 +178,20 @@ fn types_that_nothing_tells_apart_are_numbered() {
     assert_eq!(list.len(), 2);
     assert_eq!(list[0].type_name(), list[1].type_name());
     let names = check(&mut [both()], &["Inner", "Inner2"]);
-    // By what they are, not by their order.
+    // The number depends on the content, not on the order.
     assert!(names.get(&list[0].id()).unwrap().ends_with('2'));
 }
 
 #[test]
 fn what_is_read_otherwise_is_an_input() {
-    // One direction alone has the name.
+    // A single direction has the plain name.
     check(&mut [read::<User>()], &["Address", "User"]);
     check(&mut [written::<User>()], &["Address", "User"]);
     check(&mut [read::<Address>(), written::<Address>()], &["Address"]);
     let mut both = [read::<User>(), written::<User>()];
     let names = check(&mut both, &["Address", "User", "UserInput"]);
     assert_eq!(names.get(&written::<User>().definitions()[0].id()), Some("User"));
-    // It differs by what it refers to.
+    // The type differs in a type that it refers to.
     let mut pages = [read::<Page<User>>(), written::<Page<User>>()];
     check(&mut pages, &["Address", "Page_User", "Page_UserInput", "User", "UserInput"]);
     let mut taken = [read::<User>(), written::<User>(), read::<other::UserInput>()];
@@ -243,7 +243,7 @@ fn a_definition_knows_where_it_comes_from() {
     assert_ne!(user.id(), written::<User>().definitions()[0].id());
     assert_eq!(user.id(), read::<Vec<User>>().definitions()[0].id());
     assert!(user.location().file().ends_with("names.rs"));
-    // Alone it has what it needs.
+    // A separate export contains the definitions that it needs.
     let whole = user.export().to_value();
     assert_eq!(whole["properties"]["address"]["$ref"], "#/$defs/Address");
     assert!(whole["$defs"]["User"].is_object());

@@ -1,5 +1,5 @@
-//! Containers of scalars, which pass as a whole where they are right: nothing
-//! that is wrong with them, or to be changed, is passed over.
+//! Containers of scalars, which pass as a whole if they are valid: errors and
+//! changes are never missed.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -9,8 +9,9 @@ use crate::properties::{sample, value};
 use crate::reading::RULES;
 use crate::support::lines;
 
-/// `x` is judged alike whether it may pass as a whole or not: a rule with a
-/// function looks at each value. `w` is wrong, so that the whole never passes.
+/// Checks that `x` has the same result whether or not it may pass as a whole; a
+/// rule with a function looks at each value. `w` is invalid, so the whole never
+/// passes.
 #[track_caller]
 fn agree(rule: &Value, data: &Value, options: &ValidationOptions) {
     let inner = Rule::from_value(rule);
@@ -69,7 +70,7 @@ proptest! {
         if more {
             rule["additionalProperties"] = json!({ "type": "integer" });
         }
-        // In any order.
+        // The order does not matter.
         agree(&rule, &members.into_iter().collect(), &options);
     }
 

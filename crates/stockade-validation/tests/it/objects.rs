@@ -1,4 +1,4 @@
-//! Objects and arrays: order, paths, unknown keys, the data that comes out.
+//! Objects and arrays: order, paths, unknown keys, resulting data.
 
 use serde_json::json;
 use stockade_validation::{Schema, ValidationOptions};
@@ -69,7 +69,8 @@ fn the_list_form_of_required_takes_null_and_empty_text() {
             "b: Required field 'b' is missing (required)",
         ],
     );
-    // Said twice, reported once; present and null is the field's own matter.
+    // Required in both forms, but reported once. A present null is checked by
+    // the field.
     let both = json!({ "required": ["a"], "properties": { "a": { "required": true } } });
     check(&both, &json!({}), &["a: Required field 'a' is missing (required)"]);
     check(&both, &json!({ "a": null }), &["a: Required field 'a' is missing (required)"]);
@@ -132,7 +133,7 @@ fn the_output_is_in_schema_order_with_defaults() {
         &ValidationOptions::new(),
         &json!({ "b": 7, "a": "a", "c": { "x": null, "y": 2 }, "z": 1, "y": 2 }),
     );
-    // A default that breaks its own rule is put in unchecked.
+    // A default that breaks its own rule is inserted unchecked.
     let broken = json!({ "n": { "type": "integer", "default": "none", "minimum": 3 } });
     check_data(&broken, &json!({}), &ValidationOptions::new(), &json!({ "n": "none" }));
 }

@@ -1,4 +1,4 @@
-//! The four options, and the one for queries.
+//! The validation options.
 
 use serde_json::{Value, json};
 use stockade_validation::{Schema, ValidationOptions};
@@ -57,7 +57,7 @@ fn strip_unknown_removes_at_every_level_that_lists_properties() {
         &options,
         &json!({ "in": { "a": 1 }, "free": { "z": 1 }, "map": { "k": 1 } }),
     );
-    // The counts are those of the input.
+    // The input determines the counts.
     let counted = json!({ "properties": { "a": {} }, "maxProperties": 1 });
     check(
         &counted,
@@ -95,16 +95,16 @@ fn allow_unknown_false_refuses_at_every_level() {
         (json!({ "type": "object" }), true),
         (json!({ "type": ["object", "null"] }), true),
         (json!({ "type": "object", "nullable": true, "minProperties": 1 }), true),
-        // Of any type: `{"v": {"$ne": 1}}` is not what a pattern is for.
+        // Other types: `{"v": {"$ne": 1}}` is not a value for a pattern.
         (json!({ "pattern": "^a" }), true),
         (json!({ "type": "object", "required": ["k"] }), true),
         (json!({ "properties": {} }), true),
         (json!({ "properties": {}, "additionalProperties": false }), true),
-        // What is written there counts.
+        // The keyword in the schema takes precedence.
         (json!({ "type": "object", "additionalProperties": true }), false),
         (json!({ "properties": { "a": {} }, "additionalProperties": true }), false),
         (json!({ "type": "object", "additionalProperties": {} }), false),
-        // Nothing is said of the value, or everything.
+        // The value is either not described at all or described completely.
         (json!({}), false),
         (json!(true), false),
         (json!({ "required": true }), false),
@@ -126,7 +126,7 @@ fn allow_unknown_false_refuses_at_every_level() {
             assert_eq!(lines(&outcome.errors), expected(field), "{schema}");
             let read = compiled.read_json::<Value>(data.to_string().as_bytes(), &options);
             assert_eq!(read.is_ok(), !refuses, "{schema}");
-            // By default they are kept.
+            // By default, unknown keys remain.
             let closed = schema.to_string().contains("\"additionalProperties\":false");
             let kept =
                 compiled.read_json::<Value>(data.to_string().as_bytes(), &Default::default());

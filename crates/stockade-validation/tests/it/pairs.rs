@@ -1,4 +1,4 @@
-//! Pairs of text become what the type asks for, or are left to the slow way.
+//! Text pairs are converted to the requested type, or left to the slow path.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -11,7 +11,7 @@ use stockade_validation::{Rule, Schema, ValidationOptions};
 
 fn read_by<T: DeserializeOwned + Debug>(schema: &Schema, kind: PairsKind, pairs: &str) -> String {
     let pairs = pairs.split('&').filter_map(|pair| pair.split_once('='));
-    // Of both kinds: those that live on, and those that were decoded.
+    // Both kinds of text: borrowed and decoded.
     let pairs = pairs.map(|(name, value)| (name.into(), value.to_owned().into()));
     let mut fields = Field::group(pairs.collect()).into_iter();
     let options = ValidationOptions::new();
@@ -96,7 +96,7 @@ fn a_query_is_an_object() {
     named::<BTreeMap<String, Sort>>("a=down", "-");
     named::<BTreeMap<String, Sort>>("a=other", "-");
     named::<BTreeMap<String, IgnoredAny>>("a=1&b=2&b=3", r#"{"a": IgnoredAny, "b": IgnoredAny}"#);
-    // A query is no single value, and no list.
+    // A query is neither a single value nor a list.
     named::<u8>("a=1", "-");
     named::<()>("", "-");
     named::<Vec<(String, String)>>("a=1", "-");

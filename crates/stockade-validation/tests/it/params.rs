@@ -1,4 +1,4 @@
-//! The parameters and the ids of the texts of failed rules.
+//! The parameters and message ids of broken rules.
 
 use serde_json::{Value, json};
 use stockade_errors::{ErrorText, FieldError, ParamValue};

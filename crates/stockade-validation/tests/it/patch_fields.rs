@@ -58,7 +58,7 @@ const ABSENT: Change = Change {
     inner: Patch::Absent,
 };
 
-/// Reads by serde_json alone, parsed and as text, and by the schema.
+/// Reads with serde_json only, parsed and as text, and with the schema.
 #[track_caller]
 fn check<T>(data: &Value, expected: &T)
 where
@@ -72,7 +72,7 @@ where
         T::schema().unwrap().read_json::<T>(text.as_bytes(), options).unwrap()
     };
     assert_eq!(read(&ValidationOptions::new(), &text), *expected, "{text}");
-    // A name twice is read the long way, from parsed data.
+    // A text with a duplicate name uses the slow path, which reads parsed data.
     let twice = text.replacen('{', "{\"x\":1,\"x\":2,", 1).replace(",}", "}");
     assert_eq!(read(&ValidationOptions::new(), &twice), *expected, "{twice}");
 }
@@ -128,7 +128,8 @@ fn the_schema_refuses_null_where_only_absence_is_allowed() {
     assert!(error.to_string().starts_with("invalid type: null, expected a string"), "{error}");
 }
 
-/// The content of a field may fail with the words that serde has for absence.
+/// The content of a field may fail with the message that serde uses for
+/// absence.
 #[test]
 fn a_missing_field_within_the_value_is_no_absence() {
     #[derive(Debug, Deserialize)]

@@ -13,7 +13,7 @@ fn accepts(schema: &Schema, text: &str) -> bool {
     schema.check(&json!(text), &ValidationOptions::new()).unwrap().is_empty()
 }
 
-/// Returns the characters that JavaScript finds for a class.
+/// Returns the characters that JavaScript matches for a class.
 fn recorded(class: &str) -> Vec<std::ops::RangeInclusive<u32>> {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/patterns/classes.json");
     let table: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();

@@ -1,11 +1,12 @@
-//! Generated schemas with data that fits: it passes, each mutation fails with
+//! Generated schemas with valid data: the data passes, each mutation fails with
 //! its rule, and the `jsonschema` crate agrees.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use stockade_validation::{Schema, ValidationOptions};
 
-/// A rule, a value that fits, and a value that fails with a rule's name.
+/// A rule, a valid value, and an invalid value with the name of the broken
+/// rule.
 pub(crate) type Sample = (Value, Value, (Value, String));
 
 fn scalar() -> impl Strategy<Value = Sample> {
@@ -82,7 +83,7 @@ fn object(fields: std::collections::BTreeMap<String, Sample>, closed: bool, drop
     (schema, good.into(), (broken.into(), rule))
 }
 
-/// Any small value, to judge by any schema.
+/// Generates any small value, for validation with any schema.
 pub(crate) fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!(null)),

@@ -1,4 +1,4 @@
-//! Typed values from JSON, judged on the way.
+//! Typed values read from JSON and validated on the way.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -61,7 +61,7 @@ fn an_integer_may_be_larger_than_every_type() {
         let options = ValidationOptions::new();
         let text = format!(r#"{{"n":{number}}}"#);
         let data: Value = serde_json::from_str(&text).unwrap();
-        // For the schema it is an integer, whatever becomes of it.
+        // The schema sees an integer, whatever the type does with it.
         assert_eq!(schema.check(&data, &options).unwrap(), [], "{number}");
         assert!(schema.read_json::<Value>(text.as_bytes(), &options).is_ok());
         let ways = [
@@ -91,7 +91,7 @@ fn an_integer_may_be_larger_than_every_type() {
     }
 }
 
-/// What both ways give, as text: a value with its order, or errors.
+/// Returns the result of a path as text: a value with its order, or errors.
 fn shown<T: std::fmt::Debug>(result: Result<T, ReadError>) -> String {
     match result {
         Ok(value) => format!("{value:?}"),
@@ -101,7 +101,7 @@ fn shown<T: std::fmt::Debug>(result: Result<T, ReadError>) -> String {
     }
 }
 
-/// The slow way, step by step.
+/// Reads on the slow path, step by step.
 fn slowly<T: DeserializeOwned>(
     schema: &Schema,
     text: &str,
@@ -130,8 +130,8 @@ fn agree<T: DeserializeOwned + std::fmt::Debug>(
     }
 }
 
-/// Both ways agree for types of all shapes. A rule with a function is judged
-/// the slow way.
+/// Checks that both paths agree for types of all shapes. A rule with a function
+/// uses the slow path.
 #[track_caller]
 pub(crate) fn agree_for_all(rule: &Value, text: &str, options: &ValidationOptions) {
     let quick = &Schema::from_value(rule).unwrap();
@@ -192,12 +192,13 @@ proptest! {
             .map(|(name, pick)| (name.to_string(), RULES[pick].clone()))
             .collect();
         let rule = json!({ "type": "object", "properties": rules });
-        // In the order of the hash, which is any.
+        // In hash order, which is arbitrary.
         let members: Vec<_> = data.iter().map(|(name, it)| format!("{name:?}: {it}")).collect();
         agree_for_all(&rule, &format!("{{{}}}", members.join(", ")), &options);
     }
 
-    // Failed: `z`, which is required without being a property, counted twice.
+    // Regression: `z`, which is required without being a property, counted
+    // twice.
     #[test]
     fn names_and_counts_agree(
         required in prop::sample::subsequence(vec!["a", "z"], 0..=2),
@@ -211,7 +212,7 @@ proptest! {
             "minProperties": min,
             "maxProperties": min + more,
         });
-        // A name may come twice.
+        // Names may be duplicated.
         let members: Vec<_> = names.iter().map(|name| format!("{name:?}: 1")).collect();
         let text = format!("{{{}}}", members.join(", "));
         let quick = &Schema::from_value(&rule).unwrap();
@@ -327,7 +328,7 @@ fn a_key_that_comes_twice() {
     let typed = shown(schema.read_json::<Fields>(twice, &options));
     assert_eq!(typed, "d: Field 'd' is there twice (type)");
 
-    // Also where the quick way has no say.
+    // Also without the fast path.
     let slow = Rule::from_value(&json!({ "e": {} })).custom(|_, _, _| true).build().unwrap();
     let typed = shown(slow.read_json::<Fields>(twice, &options));
     assert_eq!(typed, "d: Field 'd' is there twice (type)");
@@ -375,7 +376,8 @@ fn a_function_that_fails_is_a_500() {
     assert_eq!(error.status(), 500);
 }
 
-// Failed: such a name counted twice, so the quick way said yes to one member.
+// Regression: such a name counted twice, so the fast path accepted a single
+// member.
 #[test]
 fn a_name_that_is_only_required_counts_once() {
     let schema = Schema::rule(&json!({ "required": ["a"], "minProperties": 2 })).unwrap();
@@ -386,7 +388,7 @@ fn a_name_that_is_only_required_counts_once() {
     assert_eq!(read(r#"{"a":1,"b":2}"#), r#"{"a": 1, "b": 2}"#);
 }
 
-// Failed: a number that serde_json passes on as a map counted as an object.
+// Regression: a number that serde_json passes on as a map counted as an object.
 #[test]
 fn a_number_in_the_guise_of_a_map_is_no_object() {
     let options = ValidationOptions::new();
@@ -406,7 +408,7 @@ fn a_number_in_the_guise_of_a_map_is_no_object() {
     }
 }
 
-// Failed: the schema took `1.0` as an integer, and then the type did not.
+// Regression: the schema accepted `1.0` as an integer, but the type did not.
 #[test]
 fn a_whole_float_is_read_as_an_integer() {
     let schema = Schema::from_value(&json!({ "v": { "type": "integer" } })).unwrap();
@@ -418,7 +420,7 @@ fn a_whole_float_is_read_as_an_integer() {
         ("-3e0", json!(-3)),
         ("-0.0", json!(0)),
         ("9223372036854775808.0", json!(1_u64 << 63)),
-        // Beyond 64 bits it stays.
+        // Beyond 64 bits, the number does not change.
         ("1e300", json!(1e300)),
         ("7", json!(7)),
     ] {
@@ -437,11 +439,12 @@ fn a_whole_float_is_read_as_an_integer() {
             let read = schema.read_json::<BTreeMap<String, u32>>(text.as_bytes(), &options);
             assert_eq!(read.unwrap()["v"], 1);
         }
-        // On the quick way too.
+        // The fast path has the same result.
         let read = schema.read_quickly::<BTreeMap<String, u32>>(text, &options);
         assert_eq!(read.unwrap()["v"], 1);
     }
-    // Where other numbers are allowed, and where nothing is said, it stays.
+    // The number does not change if other numbers are allowed or the type is
+    // open.
     for rule in [json!({ "type": ["integer", "number"] }), json!({ "enum": [1] })] {
         let schema = Schema::from_value(&json!({ "v": rule })).unwrap();
         let outcome = validate_against_schema(&schema, json!({ "v": 1.0 }), &options).unwrap();
@@ -449,7 +452,7 @@ fn a_whole_float_is_read_as_an_integer() {
     }
 }
 
-// Failed: the type stopped at the text of `n`, and never saw the second `x`.
+// Regression: the type stopped at the text of `n` and never saw the second `x`.
 #[test]
 fn a_field_that_comes_twice_after_one_that_is_changed() {
     #[derive(Debug, Deserialize)]
@@ -478,7 +481,7 @@ fn a_field_that_comes_twice_after_one_that_is_changed() {
             "list[1].x: Field 'x' is there twice (type)",
         ),
         (r#"{ "n": "1", "list": [], "map": {}, "n": "2" }"#, "n: Field 'n' is there twice (type)"),
-        // What is no field of the type may come twice.
+        // Names that are not fields of the type may be duplicated.
         (
             r#"{ "n": "1", "list": [], "map": { "a": 1, "a": 2 }, "e": 1, "e": 2 }"#,
             r#"Outer { n: 1, list: [], map: {"a": 2} }"#,
@@ -488,7 +491,7 @@ fn a_field_that_comes_twice_after_one_that_is_changed() {
     }
 }
 
-// Failed: every value of a long list was compared with the given one.
+// Regression: every value of a long list was compared with the current value.
 #[test]
 fn long_lists_of_values_agree() {
     let texts = (0..30).map(|at| Value::from("x".repeat(at % 7) + &at.to_string()));
@@ -514,8 +517,8 @@ impl HasSchema for Nick {
     }
 }
 
-// Failed: a required field of such a type left the whole schema without its
-// quick way.
+// Regression: a required field with such a type disabled the fast path for the
+// whole schema.
 #[test]
 fn a_required_definition_is_read_quickly() {
     let schema = Rule::object([

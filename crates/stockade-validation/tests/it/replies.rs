@@ -1,7 +1,7 @@
-//! The rules of what serde writes: `reply_rule`, by the attributes for writing.
+//! The rules for serde's output: `reply_rule`, from the attributes for writing.
 //!
-//! Each value is written by serde_json and judged by the schema of replies, in
-//! our own check and by the crate `jsonschema`.
+//! serde_json writes each value. This crate and the crate `jsonschema` then
+//! validate it with the response schema.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 use stockade_validation::{HasSchema, Optional, Patch, Rule, Schema, Unchecked, ValidationOptions};
 
-/// The values fit as they are written, and the document of replies is this one.
+/// Checks that the written values are valid, and that the response document
+/// matches.
 #[track_caller]
 fn check<T: HasSchema + Serialize>(values: &[T], expected: &Value) {
     let schema = T::reply_schema().unwrap();
@@ -135,7 +136,7 @@ fn from_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D
     Unchecked::<u64>::deserialize(deserializer).map(|number| number.0)
 }
 
-/// It has no schema.
+/// A type without a schema.
 #[derive(Deserialize, Serialize, Default)]
 struct Foreign(u8);
 
@@ -405,7 +406,7 @@ fn a_type_written_as_another_has_the_schema_of_that() {
     assert_eq!(replies, json!({ "anyOf": [none, {}] }));
 }
 
-// Only written: a type for replies alone.
+// An output-only type, for responses.
 #[derive(Serialize, Schema)]
 #[serde(tag = "type", rename = "view")]
 struct View {
@@ -471,7 +472,8 @@ fn a_type_that_is_only_written_has_a_schema() {
     );
 }
 
-/// Rules by hand: presence is that of reading, the work on input is gone.
+/// A type with a hand-written rule. Presence is the same as for input, and
+/// input processing is removed.
 struct ByHand;
 
 impl HasSchema for ByHand {

@@ -1,9 +1,9 @@
-//! What the tests share: errors as lines.
+//! Helpers for tests: errors as lines.
 
 use serde_json::{Value, json};
 use stockade_validation::{Schema, Validated, ValidationOptions, validate_against_schema};
 
-/// Errors as `field: message (rule)`.
+/// Returns errors as `field: message (rule)`.
 pub(crate) fn lines(errors: &[stockade_errors::FieldError]) -> Vec<String> {
     errors
         .iter()
@@ -14,7 +14,7 @@ pub(crate) fn lines(errors: &[stockade_errors::FieldError]) -> Vec<String> {
 #[track_caller]
 pub(crate) fn validate(schema: &Schema, data: &Value, options: &ValidationOptions) -> Validated {
     let outcome = validate_against_schema(schema, data.clone(), options).unwrap();
-    // Both ways agree.
+    // Both paths agree.
     assert_eq!(schema.check(data, options).unwrap(), outcome.errors);
     outcome
 }
@@ -43,7 +43,7 @@ pub(crate) fn check_field(rule: &Value, value: &Value, expected: &[&str]) {
     }
 }
 
-/// Checks the data that comes out.
+/// Checks the resulting data.
 #[track_caller]
 pub(crate) fn check_data(
     schema: &Value,
@@ -54,18 +54,18 @@ pub(crate) fn check_data(
     let schema = Schema::from_value(schema).unwrap();
     let outcome = validate(&schema, data, options);
     assert_eq!(lines(&outcome.errors), Vec::<String>::new(), "{data}");
-    // As text, because the order of the keys is part of it.
+    // Compared as text, because the order of the keys matters.
     assert_eq!(outcome.data.to_string(), expected.to_string(), "{data}");
 }
 
-/// Checks the errors of a schema that is made already.
+/// Checks the errors of a compiled schema.
 #[track_caller]
 pub(crate) fn check_with(schema: &Schema, data: &Value, expected: &[&str]) {
     let outcome = validate(schema, data, &ValidationOptions::new());
     assert_eq!(lines(&outcome.errors), expected, "{data}");
 }
 
-/// Checks the errors of the schema of a type; what is valid, serde reads too.
+/// Checks the errors of a type's schema; serde must read valid data too.
 #[cfg(feature = "derive")]
 #[track_caller]
 pub(crate) fn check_type<T>(data: &Value, expected: &[&str])

@@ -1,5 +1,5 @@
-//! Types that go on after an error, with something else in the place of the
-//! value: what the schema refuses is refused all the same.
+//! Types that continue after an error with another value: values that the
+//! schema rejects are still rejected.
 
 use std::fmt::Debug;
 
@@ -10,7 +10,7 @@ use stockade_validation::{ReadError, Rule, Schema, ValidationOptions};
 
 use crate::support::lines;
 
-/// The value, or a default after any error.
+/// Contains the value, or a default after any error.
 #[derive(Debug, Default)]
 struct Lenient<T>(T);
 
@@ -27,7 +27,7 @@ struct Place {
     zip: String,
 }
 
-/// Goes on after whatever an element or a member is.
+/// Continues after any element or member.
 #[derive(Debug, Default)]
 #[expect(dead_code, reason = "only shown")]
 struct Texts(Vec<String>);
@@ -65,7 +65,7 @@ impl<'de> Visitor<'de> for TextsVisitor {
     }
 }
 
-/// Does not look at its value.
+/// Ignores its value.
 #[derive(Debug, Default)]
 struct Blind;
 
@@ -106,7 +106,7 @@ fn shown<T: Debug>(result: Result<T, ReadError>) -> String {
     }
 }
 
-/// A rule with a function is judged the slow way.
+/// A rule with a function uses the slow path.
 #[track_caller]
 fn agree<T: DeserializeOwned + Debug>(rule: &Value, text: &str) {
     let quick = Schema::from_value(rule).unwrap();

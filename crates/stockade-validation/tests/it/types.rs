@@ -1,5 +1,5 @@
-//! Types of all kinds are read as serde_json reads them, on the quick way and
-//! on the other.
+//! Checks that types of all kinds are read like in serde_json, on the fast and
+//! the slow path.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
@@ -20,8 +20,8 @@ fn shown<T: Debug>(result: Result<T, ReadError>) -> String {
     }
 }
 
-/// Reads a text in all ways, which agree: on the quick way, of parsed data, and
-/// without a schema.
+/// Reads a text in all ways, which must agree: on the fast path, from parsed
+/// data, and without a schema.
 #[track_caller]
 fn read<T: DeserializeOwned + Debug>(text: &str) -> String {
     let options = ValidationOptions::new();
@@ -35,7 +35,7 @@ fn read<T: DeserializeOwned + Debug>(text: &str) -> String {
     first
 }
 
-/// All ways agree with serde_json, about the value or that there is none.
+/// Checks that all ways agree with serde_json on the value, or on the failure.
 #[track_caller]
 fn agree<T: DeserializeOwned + Debug>(texts: &[&str]) {
     for text in texts {
@@ -212,7 +212,7 @@ fn names_of_members_are_read_as_their_type() {
     assert_eq!(read::<HashMap<u8, u8>>(r#"{"x":1}"#), "x: Expected integer, got string (type)");
 }
 
-/// Bytes of a text or of a list.
+/// Bytes from a text or a list.
 #[derive(Debug)]
 #[expect(dead_code, reason = "only shown")]
 struct Bytes(Vec<u8>);

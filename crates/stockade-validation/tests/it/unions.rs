@@ -1,4 +1,4 @@
-//! Unions and flattening, made with [`Rule`].
+//! Unions and flattening, built with [`Rule`].
 
 use serde_json::{Value, json};
 use stockade_validation::{HasSchema, Rule, Schema, ValidationOptions, validate_against_schema};
@@ -165,7 +165,7 @@ fn unions_are_exported() {
     );
 }
 
-/// The exported document judges as the schema does.
+/// The exported document has the same results as the schema.
 #[test]
 fn documents_agree_with_the_schema() {
     let schema = Rule::object([

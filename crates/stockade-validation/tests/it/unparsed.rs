@@ -1,5 +1,5 @@
-//! Text that is judged without being parsed: what is said of it is what is said
-//! of the parsed data, with the same words in the same order.
+//! Text that is validated without parsing: the errors are the same as for
+//! parsed data, with the same messages in the same order.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -21,7 +21,7 @@ struct Fields {
     c: String,
 }
 
-/// Everything that can be told of an outcome.
+/// Returns all details of an outcome as text.
 fn shown<T: Debug>(outcome: Result<T, ReadError>) -> String {
     match outcome {
         Ok(value) => format!("{value:?}"),
@@ -30,7 +30,7 @@ fn shown<T: Debug>(outcome: Result<T, ReadError>) -> String {
     }
 }
 
-/// A rule with a function is judged parsed.
+/// A rule with a function needs parsed data.
 #[track_caller]
 fn agree(rule: &Rule, text: &str, options: &ValidationOptions) {
     let unparsed = rule.clone().build().unwrap();
@@ -52,7 +52,7 @@ fn agree_on<T: DeserializeOwned + Debug>(
     assert_eq!(actual, expected, "{unparsed:?} with {options:?} for {text}");
 }
 
-/// Scalars as clients write them, a few of which are no JSON.
+/// Scalars as clients write them. A few are not JSON.
 const SCALARS: &[&str] = &[
     "null",
     "true",
@@ -85,7 +85,7 @@ const SCALARS: &[&str] = &[
     r#""2eb8aa08-aa98-11ea-b4aa-73b441d16380""#,
 ];
 
-/// What is no JSON.
+/// Texts that are not JSON.
 const BROKEN: &[&str] = &[
     "",
     "1e400",
@@ -153,7 +153,7 @@ fn options() -> impl Strategy<Value = ValidationOptions> {
     })
 }
 
-/// More than [`RULES`] have: messages, nesting, literals of all kinds.
+/// Additions to [`RULES`]: messages, nesting, literals of all kinds.
 const MORE: &[&str] = &[
     r#"{ "type": "string", "message": "Ours", "required": true, "minLength": 2 }"#,
     r#"{ "type": "uuid" }"#,
@@ -174,7 +174,7 @@ fn one_rule() -> impl Strategy<Value = Rule> {
     prop::sample::select(all).prop_map(|rule| Rule::from_value(&rule))
 }
 
-/// A type of any depth.
+/// A type of unlimited depth.
 struct Tree;
 
 impl HasSchema for Tree {
@@ -226,7 +226,7 @@ proptest! {
     }
 }
 
-/// An object of so many members, the last of which is wrong.
+/// Returns an object of `count` members. The last one is invalid.
 fn wide(count: usize) -> String {
     let members: Vec<_> = (0..count).map(|number| format!("\"n{number}\": {number}")).collect();
     list('{', &[members.join(", "), "\"a\": \"wrong\"".to_owned()], '}')
@@ -238,7 +238,7 @@ fn width_makes_no_difference() {
     let many = names.iter().map(|name| (name.as_str(), Rule::integer().maximum(7)));
     let rules = [
         Rule::object([("a", Rule::integer())]).additional_properties(false),
-        // More than one walk notes, and names that are only required.
+        // More properties than a walk tracks, and names that are only required.
         Rule::object(many).required_fields(["a", "y", "z"]),
     ];
     for rule in &rules {

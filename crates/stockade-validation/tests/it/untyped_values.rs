@@ -1,4 +1,4 @@
-//! The limit of the values that are kept whatever their type.
+//! The limit for values that are stored regardless of their type.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use stockade_validation::{HasSchema, ReadError, Rule, Schema, ValidationOptions};
 
-/// Returns whether a text is refused for its values under each of two limits.
+/// Returns whether a text exceeds each of two limits for its values.
 #[track_caller]
 fn check<T: DeserializeOwned>(schema: &Schema, text: &str, fits: usize) {
     let read = |most| {
@@ -52,7 +52,7 @@ fn what_becomes_a_value_is_counted() {
     check::<Vec<Value>>(&any(), &list(99), 99);
     check::<Option<Value>>(&any(), "[1]", 2);
     check::<HashMap<String, Value>>(&any(), r#"{"a":[1,2],"b":{"c":3}}"#, 5);
-    // What is around it is not.
+    // The surrounding values do not count.
     let call = format!(r#"{{"method":"m","params":{}}}"#, list(99));
     check::<Call>(&any(), &call, 100);
     let calls = format!("[{call},{call}]");
@@ -65,7 +65,7 @@ fn typed_values_are_not_counted() {
     check::<Vec<u8>>(&any(), &list(99), 0);
     check::<Vec<Vec<u8>>>(&any(), "[[0],[0]]", 0);
     check::<HashMap<String, Vec<bool>>>(&any(), r#"{"a":[true],"b":[false,true]}"#, 0);
-    // Skipped, which takes no memory.
+    // Skipped values take no memory.
     check::<IgnoredAny>(&any(), &list(99), 0);
     let numbers = Rule::array(Rule::integer()).build().unwrap();
     check::<Vec<u8>>(&numbers, &list(99), 0);
@@ -94,7 +94,8 @@ fn what_is_judged_without_its_type_is_counted() {
     check::<Vec<u8>>(&few, &list(99), 100);
     let unique = Rule::array(Rule::integer()).unique_items().build().unwrap();
     check::<Vec<u8>>(&unique, "[1,2,3]", 4);
-    // Of this, all are parsed: a function wants them, or a name comes twice.
+    // These values are all parsed, because a function needs them or a name is
+    // duplicated.
     let custom = Rule::any().custom(|_, _, _| true).build().unwrap();
     let long = format!("{}{}", list(99), " ".repeat(1_000));
     check::<Vec<u8>>(&custom, &long, 100);
