@@ -47,7 +47,7 @@ use crate::schema::Schema;
 /// | Feature | Types | In JSON | `format` |
 /// |---|---|---|---|
 /// | | `bool`, integers, floats, `char`, `String`, `Box<str>`, `Rc<str>`, `Arc<str>`, `str`, `()` | as they are | |
-/// | | `NonZero` of an integer, `Wrapping<T>`, `Saturating<T>`, `Reverse<T>`, `Box<T>`, `Rc<T>`, `Arc<T>`, `Cow<T>`, `&'static T`, `Option<T>` | as what they hold | |
+/// | | `NonZero` of an integer, `Wrapping<T>`, `Saturating<T>`, `Reverse<T>`, `Box<T>`, `Rc<T>`, `Arc<T>`, `Cow<T>`, `&'static T`, `Option<T>` | same as their content | |
 /// | | lists, slices, sets, arrays, maps and tuples | arrays and objects | |
 /// | | `Ipv4Addr`, `Ipv6Addr` | a string | `ipv4`, `ipv6` |
 /// | | `IpAddr`, `SocketAddr`, `SocketAddrV4`, `SocketAddrV6`, `PathBuf`, `Box<Path>` | a string | |

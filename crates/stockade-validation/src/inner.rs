@@ -296,9 +296,10 @@ impl Rule {
     /// Creates a rule for a union without a tag. The first variant with matching types and required
     /// fields applies, as in an untagged enum of serde. Its other keywords are checked afterwards.
     ///
-    /// If no variant fits, the errors are the errors of the closest variant. The closest variant
-    /// has the JSON type of the value, then a constant that is equal, then the fewest wrong
-    /// types, missing fields and unlisted fields, then the first position.
+    /// If no variant matches, the errors are the errors of the closest variant.
+    /// The closest variant is chosen by these criteria, in order: it has the
+    /// JSON type of the value, it has a constant that is equal, it has the
+    /// fewest wrong types, missing fields and unlisted fields, it comes first.
     ///
     /// ```
     /// use serde_json::json;

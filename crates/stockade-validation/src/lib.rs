@@ -34,7 +34,7 @@
 //! | a field map, field name to rule | [`schema!`], [`Schema::from_value`], [`Schema::fields`] |
 //! | a JSON-Schema-style object | [`schema!`], [`Schema::from_value`], [`Schema::rule`] |
 //! | Rust, with closures for `custom`, `transform` and `default` | [`Rule`] |
-//! | a Rust type | [`HasSchema`], by hand or with `derive` by `#[derive(Schema)]` |
+//! | a Rust type | [`HasSchema`], by hand or with `#[derive(Schema)]` (feature `derive`) |
 //!
 //! Spec: Validation schemas.
 //!

@@ -191,7 +191,7 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns the number as it appears in messages: a whole number has no
+/// Returns the number as it appears in messages: whole numbers without a
 /// fraction.
 pub(crate) fn shown(number: &Number) -> Shown<'_> {
     Shown(number)

@@ -61,9 +61,9 @@ pub struct ValidationOptions {
     ///
     /// Source: WHATWG HTML, section 4.10.22.4 (constructing the entry list).
     pub checkboxes: bool,
-    /// Reads a number only if it is written as in JSON and has no exponent:
-    /// `+5`, `1e1`, `" 5"`, `007` and `.5` are rejected. Default: false, which
-    /// accepts decimal text as described for `coerce_types`.
+    /// Accepts a number only in JSON syntax without an exponent: `+5`, `1e1`,
+    /// `" 5"`, `007` and `.5` are rejected. Default: false, which accepts
+    /// decimal text as described for `coerce_types`.
     #[doc(alias = "strictNumbers")]
     pub strict_numbers: bool,
     /// The maximum number of errors. Validation stops after the last one.

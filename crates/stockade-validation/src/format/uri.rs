@@ -1,7 +1,7 @@
 //! URIs: RFC 3986, `URI` in appendix A.
 //!
-//! A URI has a scheme; a relative reference does not. There is no maximum
-//! length. The grammar is generic, so `http:` and a port of ten digits pass.
+//! A URI has a scheme; a relative reference does not. The length is not
+//! limited. The grammar is generic, so `http:` and a port of ten digits pass.
 //! Zones of IPv6 addresses do not, because RFC 6874 is obsolete.
 
 use memchr::{memchr, memchr2};
@@ -100,7 +100,7 @@ fn is_authority(text: &str, grammar: &Grammar) -> bool {
 pub(super) enum Host<'t> {
     /// The text in brackets.
     Address(&'t str),
-    /// Text without brackets. Invariant: it has no colon.
+    /// Text without brackets. Invariant: it does not contain a colon.
     Name(&'t str),
 }
 

@@ -58,8 +58,8 @@ impl Mark {
 #[derive(Clone)]
 pub struct Marks {
     compiled: Arc<Compiled>,
-    /// True if the values have origins. A client can choose the same name as a map key, so
-    /// other values have no exception for it.
+    /// True if the values have origins. A client can use the same name as a map
+    /// key, so this exception does not apply to other values.
     has_origins: bool,
 }
 

@@ -190,7 +190,7 @@ fn export(
 }
 
 /// Returns the last segment of a path, prefixed with `level` of its modules.
-/// Types of the standard library have no prefix.
+/// Types of the standard library do not get a prefix.
 fn with_modules(path: &str, level: usize) -> String {
     let segments: Vec<&str> = path.split("::").filter(|segment| !segment.is_empty()).collect();
     let Some((name, modules)) = segments.split_last() else {

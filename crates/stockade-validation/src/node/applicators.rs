@@ -146,7 +146,7 @@ impl Applicators {
         out
     }
 
-    /// Returns true if there are no checks.
+    /// Returns true if nothing is checked.
     pub(crate) fn is_empty(&self) -> bool {
         let Self {
             all_of,

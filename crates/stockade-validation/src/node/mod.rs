@@ -181,9 +181,10 @@ pub(crate) struct Node {
     pub(crate) accepts_null: bool,
     pub(crate) takes_true: bool,
     pub(crate) takes_false: bool,
-    /// True if only the keywords decide scalars.
+    /// True if the keywords decide scalars without functions, applicators or
+    /// `inner`.
     pub(crate) is_plain: bool,
-    /// True if this also holds for texts, and no pattern counts steps on them.
+    /// True if this also applies to texts. False for a rule with a pattern.
     pub(crate) settles_texts: bool,
     /// A range of valid whole numbers, inclusive. Numbers outside the range may
     /// also be valid.
@@ -307,7 +308,7 @@ impl Node {
 /// The keyword `type`.
 #[derive(Debug, std::default::Default)]
 pub(crate) struct Types {
-    /// Bits of [`kind`]; 0 without formats if the rule has no type.
+    /// Bits of [`kind`]; 0 without formats if the rule does not set a type.
     pub(crate) mask: u8,
     /// The string formats used as types.
     pub(crate) formats: Box<[TextType]>,

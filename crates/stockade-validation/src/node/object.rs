@@ -122,7 +122,7 @@ impl ObjectRules {
         counts: Counts,
     ) -> Self {
         let lists_properties = properties.is_some();
-        // Without a list, there are no properties.
+        // A missing list means an empty one.
         let mut entries = properties.unwrap_or_default();
         let listed = entries.len();
         let mut required_list = Vec::new();

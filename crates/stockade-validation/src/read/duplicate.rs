@@ -118,7 +118,7 @@ impl<'de> Visitor<'de> for DuplicateNamesVisitor {
     }
 }
 
-/// Reads a name, borrowed from the text if it has no escapes.
+/// Reads a name. Borrows it from the text unless it contains escapes.
 struct Name;
 
 impl<'de> DeserializeSeed<'de> for Name {

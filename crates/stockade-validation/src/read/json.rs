@@ -1,7 +1,7 @@
 //! Hot: [`JsonText`], a JSON text that is validated while a type is read from
 //! it.
 //!
-//! Errors have no messages. Reading gives up at the first value that is
+//! Errors do not have messages. Reading gives up at the first value that is
 //! invalid, or that one look cannot decide. Skipped values are validated too.
 
 use super::source::{ExpectedKind, Frame, Source, Text, Token};

@@ -144,7 +144,7 @@ impl TypeError {
     pub(super) fn into_field_error(self) -> FieldError {
         let (mut place, problem) = match self.0 {
             Reason::Words(words) => (words.place, words.problem),
-            // Only sources without messages refuse a value.
+            // Only sources without messages return this reason.
             Reason::Refused(_) => (Vec::new(), Problem::Message("The value does not fit".into())),
         };
         place.reverse();

@@ -1,5 +1,6 @@
-//! `#[derive(Schema)]` and every attribute of serde: the schema accepts what serde
-//! reads, and the schema of replies describes what serde writes.
+//! `#[derive(Schema)]` with every attribute of serde: the schema accepts the
+//! JSON that serde reads, and the response schema describes the JSON that serde
+//! writes.
 //!
 //! | attribute | on | the derive |
 //! |---|---|---|
@@ -9,14 +10,14 @@
 //! | `deny_unknown_fields` | type | rejects unknown members |
 //! | `default`, with a path | struct, field, element of a tuple | the value may be absent |
 //! | `tag`, `content` | enum | follows them |
-//! | `tag` | struct | describes it in replies |
+//! | `tag` | struct | describes it in responses |
 //! | `transparent` | struct | uses the schema of the field |
-//! | `from`, `try_from` | type | uses the schema of that type for what is read |
-//! | `into` | type | uses the schema of that type for what is written |
+//! | `from`, `try_from` | type | uses the schema of that type for input |
+//! | `into` | type | uses the schema of that type for output |
 //! | `alias` | variant | accepts it |
 //! | `alias` | field | does not compile |
 //! | `skip`, `skip_serializing`, `skip_deserializing` | variant, field | follows them |
-//! | `skip_serializing_if` | named field | the value may be absent in replies |
+//! | `skip_serializing_if` | named field | the value may be absent in responses |
 //! | `skip_serializing_if` | element of a tuple | does not compile |
 //! | `flatten` | field | adds the properties of the type |
 //! | `with`, `serialize_with`, `deserialize_with` | variant, field | accepts any value |
@@ -28,7 +29,7 @@
 //! | `Deserialize_repr`, `Serialize_repr` | enum | the numbers instead of the names |
 //! | another derive or `impl` that reads another kind of value | type | the schema is not built |
 //!
-//! The messages of the rejected ones are in `tests/ui`.
+//! The compiler messages for rejected attributes are in `tests/ui`.
 
 use std::fmt::Debug;
 

@@ -111,7 +111,7 @@ fn types_of_one_name_have_their_module_in_front() {
     // Both are in a module `quality`.
     let mut schemas = [read::<quality::CreatePolicy>(), read::<other::quality::CreatePolicy>()];
     check(&mut schemas, &["NamesQualityCreatePolicy", "OtherQualityCreatePolicy"]);
-    // A type keeps its plain name.
+    // A type with exactly this short name keeps it.
     let mut schemas = [
         read::<quality::CreatePolicy>(),
         read::<user_profile::CreatePolicy>(),
