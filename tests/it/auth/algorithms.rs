@@ -1,4 +1,5 @@
-//! Tokens by HS384 and HS512, and a login in the second in which the user was logged out.
+//! HS384 and HS512 tokens, and a login within the same second as the user's
+//! logout.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -34,7 +35,7 @@ async fn a_route_accepts_only_the_algorithms_of_its_verifier() {
     }
     let plain = generate_jwt(json!({ "sub": "7" }), "1h", &secret(64)).unwrap();
     client.get("/me").bearer(&plain).await.assert_status(401);
-    // `Auth::secret` stays HS256.
+    // `Auth::secret` still uses HS256.
     let client = TestClient::new(router(&Auth::secret(secret(64))));
     client.get("/me").bearer(&plain).await.assert_status(200);
     client.get("/me").bearer(by(TokenAlgorithm::HS512)).await.assert_status(401);
@@ -101,7 +102,7 @@ async fn a_real_clock_distinguishes_logout_and_login() {
     let client = TestClient::new(router(&auth));
     let token = || TokenIssuer::new().issue(json!({ "sub": "ada" }), "1h", &secret(32)).unwrap();
     let old = token();
-    // Up to the next millisecond, so that the test does not wait for one.
+    // The next millisecond, which saves a wait.
     let logged_out = SystemTime::now() + Duration::from_millis(1);
     revocations.revoke_before(None, "ada", logged_out).await.unwrap();
     client.get("/me").bearer(&old).await.assert_status(401);

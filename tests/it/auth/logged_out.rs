@@ -1,6 +1,6 @@
-//! Connections that outlive their request end with the login of their user.
+//! Connections that outlive their request end with the user's login.
 //!
-//! The clock of tokio is paused, so that the time between two checks passes at once.
+//! Tokio's clock is paused, so the time between two checks passes immediately.
 
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -55,7 +55,7 @@ async fn write(mut res: ResponseWriter) -> Result<(), ApiError> {
     std::future::pending().await
 }
 
-/// Every kind of connection that outlives its request.
+/// Event streams of every kind. Like [`SOCKETS`], they outlive their request.
 const EVENTS: [&str; 6] = ["/sse", "/by-hand", "/whole", "/writer", "/mount/sse", "/mount/raw"];
 const SOCKETS: [&str; 3] = ["/ws", "/upgrade", "/mount/ws"];
 
@@ -82,7 +82,8 @@ pub(crate) fn options() -> RouterOptions {
     RouterOptions::new().enable_web_sockets(true).rate_limit(false)
 }
 
-/// A client of these routes behind this authentication, that waits as long as it takes.
+/// Creates a client without a timeout for these routes behind this
+/// authentication.
 pub(crate) fn client(auth: Auth, tree: RouteTree) -> TestClient {
     let tree = routes! { middleware: [with_auth(auth)], ..tree };
     TestClient::new(create_router(tree, options())).with_timeout(None)
@@ -93,7 +94,7 @@ struct Open {
     streams: Vec<TestStream>,
 }
 
-/// Opens each kind of connection with this header, and reads its first message.
+/// Opens each kind of connection with this header and reads its first message.
 async fn open(client: &TestClient, name: &str, value: &str) -> Open {
     let (mut sockets, mut streams) = (Vec::new(), Vec::new());
     for path in SOCKETS {
@@ -110,8 +111,9 @@ async fn open(client: &TestClient, name: &str, value: &str) -> Open {
 }
 
 impl Open {
-    /// None of the connections ends within this time. All are read meanwhile, because a
-    /// client that answers no ping is cut.
+    /// Checks that no connection ends within this time. It reads all of them
+    /// meanwhile, because the server disconnects a client that does not answer
+    /// pings.
     async fn goes_on_for(&mut self, time: Duration) {
         let sockets = self.sockets.iter_mut().zip(SOCKETS).map(|(socket, path)| async move {
             assert!(timeout(time, socket.receive()).await.is_err(), "{path} has ended");
@@ -122,7 +124,7 @@ impl Open {
         join(join_all(sockets), join_all(streams)).await;
     }
 
-    /// All connections end within this time.
+    /// Checks that all connections end within this time.
     async fn ends_within(self, time: Duration) {
         let sockets = self.sockets.into_iter().zip(SOCKETS).map(|(mut socket, path)| async move {
             let closed = timeout(time, socket.receive_close()).await;
@@ -138,7 +140,7 @@ impl Open {
     }
 }
 
-/// The time within which a check finds a user who is gone.
+/// The time within which a check detects a logged-out user.
 pub(crate) const CHECKED: Duration = Duration::from_secs(16);
 pub(crate) const MINUTE: Duration = Duration::from_secs(60);
 pub(crate) const HOUR: Duration = Duration::from_secs(3_600);
@@ -169,7 +171,7 @@ async fn an_expired_token_ends_its_connections() {
     open.ends_within(Duration::from_millis(300)).await;
 }
 
-/// The timer goes off when the token expires, and not at the next check.
+/// The timer fires when the token expires rather than at the next check.
 #[tokio::test]
 async fn a_token_ends_its_connections_at_its_expiry_by_the_system_clock() {
     let auth = Auth::secret(secret()).recheck_every(HOUR);
@@ -198,7 +200,7 @@ async fn a_revocation_ends_the_connections_of_its_token_at_once() {
     bob.ends_within(Duration::from_millis(5)).await;
 }
 
-/// Keys of devices, which an application may remove.
+/// Device keys that an application can remove.
 #[derive(Clone, Default)]
 pub(crate) struct Devices(Arc<Mutex<HashSet<String>>>);
 
@@ -240,7 +242,7 @@ async fn the_time_between_two_checks_can_be_set() {
     let devices = Devices::new();
     let client = client(devices.auth().recheck_every(MINUTE), tree());
     let mut open = open(&client, "x-api-key", "door_1").await;
-    // The first check comes after half of the time at the earliest.
+    // The first check runs after half of the interval at the earliest.
     devices.remove_all();
     open.goes_on_for(Duration::from_secs(3)).await;
     open.ends_within(MINUTE).await;
@@ -286,18 +288,18 @@ async fn a_session_lives_by_its_requests_and_not_by_its_connections() {
     let mut open = open(&client, "cookie", &cookie).await;
     for _ in 0..3 {
         clock.advance(Duration::from_secs(25 * 60));
-        // Renewed by a request elsewhere.
+        // Another request renews the session.
         client.get("/json").header("cookie", &cookie).await.assert_status(200);
         open.goes_on_for(CHECKED).await;
     }
-    // Checks do not renew it.
+    // Checks do not renew the session.
     clock.advance(Duration::from_secs(29 * 60));
     open.goes_on_for(CHECKED).await;
     clock.advance(MINUTE);
     open.ends_within(CHECKED).await;
 }
 
-/// A handler that takes the session itself has no `with_auth`.
+/// The handlers extract the session directly, without `with_auth`.
 #[tokio::test(start_paused = true)]
 async fn a_session_that_a_handler_takes_ends_its_connections() {
     let store = Store::default();
@@ -357,7 +359,7 @@ async fn downloads_are_not_cut() {
     assert_eq!(download.into_response().await.text(), "1\n2\n");
 }
 
-/// Both are required, so both have to stay logged in.
+/// Both users are required, so both must stay logged in.
 #[tokio::test(start_paused = true)]
 async fn an_outer_authentication_that_is_required_counts_too() {
     for (required, ends) in [(true, true), (false, false)] {
@@ -546,7 +548,7 @@ async fn subscriptions_end_with_the_user_of_the_first_message() {
     assert_eq!(socket.receive_close().await, (4401, "the login has ended".to_owned()));
 }
 
-/// The function verifies a token, and its claims are the user.
+/// The function verifies a token and returns its claims as the user.
 #[tokio::test]
 async fn subscriptions_end_when_the_token_of_the_first_message_expires() {
     let graphql = graphql().on_init(|payload: Value| {
@@ -575,7 +577,7 @@ async fn subscriptions_by_events_end_with_an_error_and_complete() {
         assert_eq!(events.next_event().await.unwrap().name, "next");
         devices.remove_all();
         if outlives {
-            // Comments come, and nothing else.
+            // The server sends only comments.
             assert!(timeout(HOUR, events.next_event()).await.is_err());
             continue;
         }
@@ -614,7 +616,8 @@ async fn json_rpc_ends_with_the_user_of_the_handshake() {
     assert_eq!(timeout(CHECKED, socket.receive_close()).await.unwrap().0, 4401);
 }
 
-/// The route is open, and the method that sends notifications is not.
+/// The route is public, but the method that sends notifications requires a
+/// user.
 #[tokio::test(start_paused = true)]
 async fn json_rpc_ends_with_the_user_of_a_call_that_sends_notifications() {
     let devices = Devices::new();

@@ -1,6 +1,6 @@
-//! Attempts to keep a connection after the login of its user has ended.
+//! Attempts to keep a connection open after the user's login has ended.
 //!
-//! The clock of tokio is paused, so that the time between two checks passes at once.
+//! Tokio's clock is paused, so the time between two checks passes immediately.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -25,10 +25,11 @@ use crate::auth::logged_out::{
     sessions, token,
 };
 
-/// A check is due at once, and a timer of tokio may be late.
+/// The time limit for a check that is due immediately. Tokio's timers can fire
+/// late.
 const AT_ONCE: Duration = Duration::from_millis(300);
 
-/// Routes whose handlers run this before their connection opens.
+/// Creates routes that call `act` before their connection opens.
 fn during_handshake(act: impl Fn() + Clone + Send + Sync + 'static) -> RouteTree {
     let (of_sse, of_upgrade) = (act.clone(), act);
     let sse = move || {
@@ -42,7 +43,8 @@ fn during_handshake(act: impl Fn() + Clone + Send + Sync + 'static) -> RouteTree
     routes! { "sse": { GET: sse }, "ws": { ws: upgrade } }
 }
 
-/// The connection of such a route ends at once, although no check is due.
+/// Checks that the route's connection ends immediately, although no check is
+/// due.
 async fn ends_at_once(client: &TestClient, path: &str, bearer: &str) {
     match path {
         "/sse" => {
@@ -91,21 +93,22 @@ async fn a_connection_that_opens_within_the_leeway_ends_with_the_leeway() {
 #[tokio::test(start_paused = true)]
 async fn a_token_that_is_revoked_during_the_handshake_keeps_no_connection() {
     for path in ["/sse", "/ws"] {
-        // By the system clock: credentials with another one are checked all the time.
+        // Use the system clock: credentials with another clock are checked
+        // continuously.
         let revocations = Revocations::in_memory();
         let auth = Auth::secret(secret()).revocations(revocations.clone());
         let claims = json!({ "sub": "ada", "jti": "of ada" });
         let bearer = format!("Bearer {}", generate_jwt(claims, "1h", &secret()).unwrap());
         let tree = during_handshake(move || {
             let revoked = revocations.revoke_id(None, "of ada", SystemTime::now() + HOUR);
-            // A revocation in memory does not wait.
+            // An in-memory revocation completes immediately.
             futures_util::FutureExt::now_or_never(revoked).unwrap().unwrap();
         });
         ends_at_once(&client(auth.recheck_every(HOUR), tree), path, &bearer).await;
     }
 }
 
-/// The first check fails, and the next one must not come an hour later.
+/// The first check fails. The next one must run in less than an hour.
 #[tokio::test(start_paused = true)]
 async fn a_failed_check_is_repeated_soon() {
     let devices = Devices::new();
@@ -124,7 +127,7 @@ async fn a_failed_check_is_repeated_soon() {
     let began = tokio::time::Instant::now();
     let up = Arc::clone(&is_down);
     tokio::spawn(async move {
-        // Behind the first check, which comes within the hour.
+        // After the first check, which runs within the hour.
         tokio::time::sleep(HOUR + Duration::from_secs(1)).await;
         up.store(false, Ordering::SeqCst);
     });
@@ -133,7 +136,8 @@ async fn a_failed_check_is_repeated_soon() {
     assert!(began.elapsed() < HOUR + MINUTE, "after {:?}", began.elapsed());
 }
 
-/// The connection has two logins: with a key, and with the session that its handler takes.
+/// The connection has two logins: an API key, and the session that its handler
+/// extracts.
 #[tokio::test(start_paused = true)]
 async fn each_of_two_logins_can_end_the_connection() {
     for (of_key, required) in [(true, true), (true, false), (false, true), (false, false)] {
@@ -195,7 +199,7 @@ async fn an_event_stream_of_middleware_ends_with_the_login() {
     }
 }
 
-/// The handler of the inner application takes the whole request.
+/// The inner application's handler takes the whole request.
 #[tokio::test(start_paused = true)]
 async fn a_mounted_handler_that_takes_the_request_keeps_no_connection() {
     let devices = Devices::new();
@@ -232,7 +236,8 @@ async fn the_interval_may_have_any_value() {
     }
 }
 
-/// An application verifies tokens itself, and its user has an `exp` of any kind.
+/// The application verifies tokens itself. Its user has an `exp` of any JSON
+/// type.
 #[tokio::test(start_paused = true)]
 async fn the_expiry_of_a_user_may_have_any_value() {
     let past = json!(1);
@@ -249,7 +254,8 @@ async fn the_expiry_of_a_user_may_have_any_value() {
         let mut events = client.get("/sse").header("authorization", "Bearer x").stream().await;
         events.next_event().await.unwrap();
         assert!(timeout(MINUTE, events.chunk()).await.is_err(), "{exp}");
-        // One for the request, and at most one for each interval and for the expiry.
+        // One check for the request, and at most one for each interval and for
+        // the expiry.
         let count = *checks.lock().unwrap();
         assert!((4..=9).contains(&count), "{exp}: {count} checks");
         is_valid.store(false, Ordering::SeqCst);
@@ -257,7 +263,7 @@ async fn the_expiry_of_a_user_may_have_any_value() {
     }
 }
 
-/// Notes when a handler is dropped.
+/// Sends a signal when the handler that holds it is dropped.
 struct Gone(Option<oneshot::Sender<()>>);
 
 impl Drop for Gone {
@@ -266,7 +272,7 @@ impl Drop for Gone {
     }
 }
 
-/// Returns a place for one [`Gone`], and its receiver.
+/// Returns a slot that holds one [`Gone`], and its receiver.
 fn gone() -> (Arc<Mutex<Option<Gone>>>, oneshot::Receiver<()>) {
     let (sender, receiver) = oneshot::channel();
     (Arc::new(Mutex::new(Some(Gone(Some(sender))))), receiver)
@@ -292,7 +298,7 @@ async fn a_handler_that_ignores_the_end_is_dropped() {
     timeout(MINUTE, gone).await.expect("the handler still runs").unwrap();
 }
 
-/// The close frame cannot be written.
+/// The server cannot write the close frame.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_does_not_read_keeps_no_connection() {
     let (place, gone) = gone();
@@ -309,7 +315,8 @@ async fn a_client_that_does_not_read_keeps_no_connection() {
         "ws",
         RouteTree::new().web_socket(
             stockade::RouteEntry::web_socket(flood).options(
-                // The login ends the connection, rather than a timeout of its own.
+                // The login ends the connection rather than a WebSocket
+                // timeout.
                 stockade::websockets::WebSocketOptions::new()
                     .write_timeout(24 * HOUR)
                     .ping_interval(None),
@@ -326,7 +333,7 @@ async fn a_client_that_does_not_read_keeps_no_connection() {
     drop(socket);
 }
 
-/// A protocol that knows nothing of users.
+/// The upgraded protocol does not check users.
 #[tokio::test(start_paused = true)]
 async fn a_protocol_behind_an_upgrade_keeps_no_connection() {
     for outlives in [false, true] {

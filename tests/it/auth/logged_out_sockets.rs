@@ -1,4 +1,5 @@
-//! The end of a login, seen by clients on ports of the own server: HTTP/1.1 and HTTP/2.
+//! The end of a login over real ports of the built-in server: HTTP/1.1 and
+//! HTTP/2.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -30,12 +31,12 @@ use tokio_tungstenite::tungstenite::protocol::Role;
 
 use crate::auth::logged_out::{HOUR, begin, graphql, greet, one, options, secret, token};
 
-/// Fails the test if something takes far too long.
+/// Fails the test if a future takes far too long.
 async fn soon<F: Future>(future: F) -> F::Output {
     tokio::time::timeout(Duration::from_secs(60), future).await.expect("nothing for 60 s")
 }
 
-/// The number that the routes under `/open` send whenever it changes.
+/// The number that the routes under `/open` send on every change.
 type News = watch::Receiver<u32>;
 
 fn news_of(news: &News) -> BoxStream<'static, String> {
@@ -68,7 +69,7 @@ async fn log_out(
     sessions.end(&id).await.map(drop)
 }
 
-/// A server, and the ways to end the logins of its users.
+/// A server and the ways to end its users' logins.
 struct Running {
     address: SocketAddr,
     handle: ServerHandle,
@@ -91,7 +92,7 @@ impl Running {
         let cookie = SessionCookie::new(KeyRing::new(secret()));
         let sessions = Sessions::new(std::sync::Arc::new(MemorySessionStore::new()), cookie);
         let verifier = TokenVerifier::new().clock(clock.for_tokens()).leeway(Duration::ZERO);
-        // Only the end of a session is found by a check.
+        // Checks find only ended sessions: tokens are rechecked once per hour.
         let tokens = Auth::tokens(secret(), verifier).revocations(revocations.clone());
         let often = sessions.auth().recheck_every(Duration::from_millis(50));
         let auth = with_auth(tokens.recheck_every(HOUR).or(often));
@@ -127,7 +128,7 @@ impl Running {
         Credentials { name: "cookie", value: begin(&self.sessions).await.1 }
     }
 
-    /// Sends a request, and returns the status of its response.
+    /// Sends a request and returns the response's status.
     async fn status_of(&self, request: &str, credentials: &Credentials) -> String {
         let mut stream = self.connect().await;
         let Credentials { name, value } = credentials;
@@ -145,11 +146,11 @@ struct Credentials {
     value: String,
 }
 
-/// A connection whose first message has come.
+/// A connection that has received its first message.
 enum Open {
-    /// An event stream on HTTP/1.1, with the bytes that were read.
+    /// An event stream on HTTP/1.1, with the bytes received so far.
     Http1(TcpStream, String),
-    /// An event stream on HTTP/2, with its text.
+    /// An event stream on HTTP/2, with the text received so far.
     Http2(Incoming, String),
     WebSocket(Box<WebSocketStream<Box<dyn Io>>>),
 }
@@ -171,7 +172,7 @@ impl Open {
         Self::respond(server, request.body(Full::default()).unwrap(), "data: hello\n\n").await
     }
 
-    /// A subscription of GraphQL by events on HTTP/2.
+    /// Opens a GraphQL subscription as an event stream on HTTP/2.
     async fn subscription(server: &Running, credentials: &Credentials) -> Self {
         let request = http::Request::post("http://a/graphql")
             .header(credentials.name, &credentials.value)
@@ -233,7 +234,7 @@ impl Open {
         ]
     }
 
-    /// Opens connections that may outlive their user.
+    /// Opens connections that may outlive the user's login.
     async fn outliving(server: &Running, credentials: &Credentials) -> Vec<Self> {
         vec![
             Self::events(server, "/open/sse", credentials).await,
@@ -243,7 +244,7 @@ impl Open {
         ]
     }
 
-    /// Reads more; returns false at a proper end.
+    /// Reads more. Returns `false` at a proper end.
     async fn more(&mut self) -> bool {
         match self {
             Self::Http1(stream, read) => {
@@ -294,13 +295,15 @@ async fn sender(server: &Running) -> http2::SendRequest<Full<bytes::Bytes>> {
     let io = TokioIo::new(server.connect().await);
     let (mut sender, connection) = soon(http2::handshake(TokioExecutor::new(), io)).await.unwrap();
     tokio::spawn(connection);
-    // The settings of the server, which allow an extended CONNECT, come before this.
+    // Extended CONNECT requires the server's settings, which arrive before this
+    // response.
     let request = http::Request::get("http://a/none").body(Full::default()).unwrap();
     assert_eq!(soon(sender.send_request(request)).await.unwrap().status(), 404);
     sender
 }
 
-/// All connections end, and a client that connects again gets a 401.
+/// Checks that all connections end, and that a client that reconnects gets a
+/// 401.
 async fn all_end(server: &Running, credentials: &Credentials, open: Vec<Open>) {
     for open in open {
         open.ends().await;
@@ -310,7 +313,7 @@ async fn all_end(server: &Running, credentials: &Credentials, open: Vec<Open>) {
     assert_eq!(server.status_of("GET /sse", &resuming).await, "401");
 }
 
-/// The connections send on.
+/// Checks that the connections still receive data.
 async fn all_go_on(server: &Running, open: Vec<Open>) {
     server.news.send(7).unwrap();
     for mut open in open {
@@ -351,12 +354,12 @@ async fn a_log_out_in_another_request_ends_connections_on_ports() {
     assert_eq!(server.status_of("POST /log-out", &credentials).await, "204");
     all_end(&server, &credentials, open).await;
     all_go_on(&server, outliving).await;
-    // Another session of the same user has gone on until now.
+    // The same user's other session has worked until now.
     assert_eq!(server.status_of("POST /log-out", &other).await, "204");
     all_end(&server, &other, of_other).await;
 }
 
-/// The bytes of a handshake, whose response is `101` and then a message.
+/// Sends a raw handshake and reads the `101` response and the first message.
 async fn handshake(server: &Running, credentials: &Credentials) -> TcpStream {
     let mut stream = server.connect().await;
     let Credentials { name, value } = credentials;
@@ -374,7 +377,7 @@ async fn handshake(server: &Running, credentials: &Credentials) -> TcpStream {
     stream
 }
 
-/// The close frame of the server: 4401 and the reason.
+/// Returns the server's close frame: 4401 and the reason.
 fn close_frame() -> Vec<u8> {
     let payload = [&4_401_u16.to_be_bytes()[..], b"the login has ended"].concat();
     [&[0x88, u8::try_from(payload.len()).unwrap()], &payload[..]].concat()
@@ -386,31 +389,31 @@ async fn a_client_that_does_not_answer_the_close_frame_is_cut() {
     let credentials = server.session().await;
     let mut stream = handshake(&server, &credentials).await;
     assert_eq!(server.status_of("POST /log-out", &credentials).await, "204");
-    // To the end of the connection, which comes without another byte of the client.
+    // Read to the end of the connection. The client sends nothing more.
     let mut read = Vec::new();
     soon(stream.read_to_end(&mut read)).await.unwrap();
     assert_eq!(read, close_frame());
 }
 
-/// The client always has another message for the server.
+/// The client sends messages continuously.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_sends_without_pause_is_cut() {
     let server = Running::start().await;
     let credentials = server.bearer();
     let (mut reader, mut writer) = handshake(&server, &credentials).await.into_split();
-    // Short texts, masked with zeroes.
+    // Short text frames with a mask of zeros.
     let frames = b"\x81\x81\0\0\0\0x".repeat(10_000);
     let writing = tokio::spawn(async move { while writer.write_all(&frames).await.is_ok() {} });
     let id = "of ada";
     server.revocations.revoke_id(None, id, SystemTime::now() + HOUR).await.unwrap();
     let mut read = Vec::new();
-    // The server resets the connection, because it does not read everything.
+    // The server resets the connection because it has not read everything.
     let _ = soon(reader.read_to_end(&mut read)).await;
     assert!(read.is_empty() || read == close_frame(), "{read:?}");
     soon(writing).await.unwrap();
 }
 
-/// The client sends and reads messages of its application after the log-out.
+/// The client sends and reads application messages after the logout.
 #[tokio::test]
 async fn no_message_passes_after_the_close_frame() {
     let server = Running::start().await;
@@ -422,7 +425,6 @@ async fn no_message_passes_after_the_close_frame() {
     let message = soon(socket.next()).await.unwrap().unwrap();
     assert!(message.is_close(), "{message:?}");
     let _ = socket.send(Message::text("still here")).await;
-    // Nothing follows.
     while let Some(Ok(message)) = soon(socket.next()).await {
         assert!(message.is_close(), "{message:?}");
     }

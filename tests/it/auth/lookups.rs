@@ -1,4 +1,4 @@
-//! Functions that find the user and may fail, and the schemes of tokens.
+//! Fallible functions that find the user, and token schemes.
 //!
 //! Spec: Authentication. `Auth::lookup` and `Auth::scheme` are beyond it.
 
@@ -64,7 +64,8 @@ fn cookie() -> SessionCookie {
     SessionCookie::new(KeyRing::new(secret()))
 }
 
-/// Each way to find a user, on a path that a user must have and one that anybody has.
+/// Creates two routes for each method: one that requires a user, and an open
+/// one.
 fn router(ways: impl IntoIterator<Item = (&'static str, Auth)>, is_up: bool) -> Router {
     let options = RouterOptions::new().expose_errors(false).rate_limit(false);
     let mut router = Router::with_options(options).state(Db { is_up });
@@ -96,7 +97,8 @@ fn an_error_is_the_answer_whether_a_user_is_required_or_not() {
     let set = cookie().issue(&id);
     let session = format!("cookie: {}", set.to_str().unwrap().split_once(';').unwrap().0);
     let (up, down) = (app(router(ways(), true)), app(router(ways(), false)));
-    // The way, what the client sends, and what it is with a database.
+    // The method, the request header, and the user that is found if the
+    // database is up.
     for (way, sent, expected) in [
         ("lookup", "x-name: ada", Some("ada")),
         ("lookup", "x-name: eve", None),
@@ -127,7 +129,7 @@ fn an_error_is_the_answer_whether_a_user_is_required_or_not() {
     }
 }
 
-/// A database that is down is nothing to those who have no credentials.
+/// A database outage does not affect requests without credentials.
 #[test]
 fn without_credentials_nobody_is_asked() {
     let down = app(router(ways(), false));
@@ -159,7 +161,8 @@ fn a_panic_and_an_argument_that_does_not_fit_are_those_of_a_handler() {
     assert_eq!(block_on(up.handle(request(text))).status(), 400);
 }
 
-/// Also where the function takes credentials alone and its error is any type.
+/// Also if the function takes only credentials and returns an arbitrary error
+/// type.
 #[test]
 fn an_error_of_a_function_of_credentials_is_answered() {
     fn unavailable() -> ApiError {
@@ -199,7 +202,7 @@ fn an_error_of_a_function_of_credentials_is_answered() {
     }
 }
 
-/// As a handler fails: by a status, by a type of the application, by a reply.
+/// A lookup can fail with a status, an application's error type or a response.
 #[test]
 fn a_lookup_fails_as_a_handler_does() {
     #[derive(Debug, ApiError)]
@@ -345,7 +348,7 @@ fn a_challenge_has_scheme_and_realm() {
     );
     check(Auth::lookup(by_header).scheme("Ticket"), "", "Ticket");
     check(Auth::secret(secret()).scheme("bearer"), "", "Bearer");
-    // It is of the methods so far.
+    // `scheme` applies only to the methods before it.
     check(
         key().or(token()).or(Auth::secret(secret())),
         "",
@@ -371,7 +374,8 @@ fn a_scheme_stands_before_its_tokens() {
         ("bearer", "Token ", false),
     ] {
         let text = format!("GET /{path}/7\nauthorization: {words}{token}");
-        // The claims are no text, so a user does not fit.
+        // The claims do not deserialize to `String`, so the user does not
+        // match.
         let expected = if is_user { 401 } else { 200 };
         assert_eq!(block_on(app.handle(request(&text))).status(), expected, "{words:?}");
     }

@@ -1,4 +1,4 @@
-//! Authentication, authorization, sessions, and the end of a login.
+//! Authentication, authorization, sessions and logout.
 
 mod algorithms;
 mod logged_out;

@@ -1,4 +1,4 @@
-//! Revocations of one issuer do not affect the tokens of another issuer.
+//! Revocations of one issuer's tokens do not affect another issuer's tokens.
 
 use std::time::SystemTime;
 
@@ -26,7 +26,7 @@ async fn sign_out(
     Ok(revocations.revoke_before(user["iss"].as_str(), subject, SystemTime::now()).await?)
 }
 
-/// Signs out with one token.
+/// Revokes one token.
 async fn sign_out_here(
     User(user): User<Value>,
     revocations: State<Revocations>,

@@ -1,5 +1,5 @@
-//! The setting `auth` of routers, groups, nodes and routes, and the slot that it shares with
-//! `public`.
+//! The `auth` setting of routers, groups, nodes and routes. `public` uses the
+//! same slot.
 
 use stockade::auth::BasicCredentials;
 use stockade::middleware::health::Readiness;
@@ -16,7 +16,7 @@ use crate::support::{app, app_of, block_on, call, check, header_of, request};
 
 const DENIED: &str = r#"401 {"error":"Unauthorized"}"#;
 
-/// Accepts the token `ada`, and any other token of three letters as a guest.
+/// Accepts the token `ada`, and any other three-letter token as a guest.
 fn token() -> Auth {
     Auth::bearer(|token: String| {
         let role = if token == "ada" { "admin" } else { "guest" };
@@ -31,12 +31,12 @@ fn password() -> Auth {
     })
 }
 
-/// Returns the name of the user.
+/// Returns the user's name.
 async fn me(user: Option<User<Value>>) -> String {
     user.map_or("nobody".to_owned(), |User(user)| user["name"].as_str().unwrap_or("?").to_owned())
 }
 
-/// Takes a user, without whom the response is 401.
+/// Requires a user. Otherwise the response is a 401.
 async fn own(User(user): User<Value>) -> String {
     format!("own {}", user["name"].as_str().unwrap_or("?"))
 }
@@ -45,7 +45,8 @@ fn with_token(line: &str, token: &str) -> String {
     format!("{line}\nauthorization: Bearer {token}")
 }
 
-/// Checks the configuration errors of a router: parts of them, in order.
+/// Checks that the router has these configuration errors, in order. Each text
+/// is a part of an error.
 #[track_caller]
 fn issues(router: Router, expected: &[&str]) {
     let error = router.build().err();
@@ -78,7 +79,7 @@ fn the_innermost_auth_or_public_counts() {
     check(&app, "GET /", DENIED);
     check(&app, &with_token("GET /", "ada"), "200 own ada");
     check(&app, "GET /open", "200 nobody");
-    // `public` removes authentication: credentials are not read.
+    // `public` removes authentication: the route does not read credentials.
     check(&app, &with_token("GET /open", "ada"), "200 nobody");
     check(&app, &with_token("GET /open/closed", "ada"), DENIED);
     check(&app, "GET /open/closed\nauthorization: Basic YWRhOmFkYQ==", "200 own ada");
@@ -110,7 +111,7 @@ fn rejects_hostile_credentials_on_each_level() {
     assert_eq!(header_of(&app, "GET /", "www-authenticate"), "Bearer");
 }
 
-/// A router that requires a user, with every kind of route.
+/// Creates a router that requires a user, with every kind of route.
 fn guarded() -> Router {
     let options = RouterOptions::new()
         .auth(token())
@@ -152,7 +153,7 @@ fn a_router_requires_a_user_on_every_route_mount_and_fallback() {
     let map = app.route_map();
     let undeclared = map.routes.iter().filter(|it| it.is_open() && it.access.public.is_none());
     assert_eq!(undeclared.count(), 0);
-    // A handshake needs a connection.
+    // A handshake needs a connection, so check only the map.
     let socket = map.routes.iter().find(|it| it.path == "/socket").unwrap();
     assert_eq!(socket.access.to_string(), "user");
 }
@@ -295,7 +296,7 @@ fn wrong_passwords_count_for_limits_by_address() {
         check(&app, wrong, refused);
         check(&app, right, refused);
     }
-    // Without a limit, the right password is accepted after wrong ones.
+    // Without a rate limit, the right password is accepted after wrong ones.
     let app = app(create_router(routes! { auth: password(), "in": { GET: own } }, free()));
     check(&app, wrong, DENIED);
     check(&app, right, "200 own ada");
@@ -607,6 +608,6 @@ async fn one_auth_counts_and_stores_for_all_routes_that_borrow_it() {
     let client = TestClient::new(create_router(tree, RouterOptions::new()));
     client.get("/a").bearer("x").await.assert_text("a");
     client.get("/b").bearer("x").await.assert_text("b");
-    // The `auth` of the route replaces the `auth` of its node.
+    // The route's `auth` replaces the node's `auth`.
     assert_eq!(calls.load(std::sync::atomic::Ordering::Relaxed), 2);
 }

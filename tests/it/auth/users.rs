@@ -1,4 +1,4 @@
-//! Who asks, and what they may do.
+//! Authentication and authorization of users.
 //!
 //! Spec: Authentication; Middleware helpers › `withPermission`.
 
@@ -29,7 +29,7 @@ fn token(claims: Value) -> String {
     generate_jwt(claims, "1h", &secret()).unwrap()
 }
 
-/// The values of `WWW-Authenticate`, with blanks between them.
+/// Returns the `WWW-Authenticate` values, separated by spaces.
 fn challenges(app: &App, text: &str) -> String {
     let response = block_on(app.handle(request(text)));
     let values = response.headers().get_all("www-authenticate").into_iter();
@@ -83,7 +83,7 @@ fn a_token_says_who_asks() {
     check(&app, "GET /own\nauthorization: Bearer x.y.z", UNAUTHORIZED);
     check(&app, &format!("GET /own\nauthorization: Bearer {ada}x"), UNAUTHORIZED);
     check(&app, &format!("GET /own\nauthorization: Basic {ada}"), UNAUTHORIZED);
-    // Nobody could say which one another program looks at.
+    // Another program might read either of the two headers.
     let twice = format!("GET /own\nauthorization: Bearer {ada}\nauthorization: Bearer {ada}");
     check(&app, &twice, UNAUTHORIZED);
     assert_eq!(challenges(&app, "GET /own"), "Bearer");
@@ -151,7 +151,7 @@ fn a_token_of_which_nobody_can_say_is_503() {
         assert_eq!(response.headers()["retry-after"], "1");
     }
     check(&app, &get("/trusting"), "200 trusting");
-    // Without a token, and with one that is no good, there is nothing to say.
+    // A missing or invalid token is a 401 without the revocation log.
     check(&app, "GET /own", UNAUTHORIZED);
     check(&app, "GET /own\nauthorization: Bearer x.y.z", UNAUTHORIZED);
     check(&app, "GET /open", "200 open");
@@ -162,7 +162,8 @@ fn a_token_of_which_nobody_can_say_is_503() {
 
 #[test]
 fn a_log_that_knows_more_than_the_process_is_asked() {
-    /// Has revoked one token, for which this process has no room.
+    /// A log with one revoked token that does not fit into this process's
+    /// memory.
     struct Deep(Mutex<Option<RevocationFeed>>, Revocation);
 
     impl RevocationLog for Deep {
@@ -186,7 +187,8 @@ fn a_log_that_knows_more_than_the_process_is_asked() {
         }
     }
 
-    // Entries have no names of tokens: that of a revocation in memory is the one.
+    // Log entries do not contain token ids, so take the entry of an in-memory
+    // revocation.
     let (revoked, other) = (token(json!({ "jti": "a" })), token(json!({ "jti": "b" })));
     let capture = Arc::new(Captured::default());
     let claims = verify_token(&revoked, &secret()).unwrap();
@@ -204,7 +206,7 @@ fn a_log_that_knows_more_than_the_process_is_asked() {
     check(&app, "GET /own", UNAUTHORIZED);
 }
 
-/// A log that keeps the last entry.
+/// A log that stores the last entry.
 #[derive(Default)]
 struct Captured(Mutex<Option<Revocation>>);
 
@@ -385,7 +387,7 @@ fn a_function_from_a_token_says_what_was_wrong() {
         let twice = format!("GET {path}\nauthorization: Bearer no\nauthorization: Bearer no");
         check(&app, &twice, invalid);
     }
-    // Another scheme asks for no token to be replaced (RFC 6750, section 3.1).
+    // `invalid_token` is not sent for another scheme (RFC 6750, section 3.1).
     assert_eq!(challenges(&app, "GET /now\nauthorization: Basic YTpi"), "Bearer");
 }
 
@@ -494,7 +496,8 @@ fn other_cookies_do_not_hide_the_session() {
     };
     assert_eq!(ask(&[&format!("city=Zürich; {pair}")]), 200);
     assert_eq!(ask(&["__Host-session=ü", &pair]), 401);
-    // For a browser this name has no prefix: any page of the site may set it.
+    // Browsers do not see the prefix in this name, so any page of the site may
+    // set it.
     assert_eq!(ask(&[&format!("\u{2000}{pair}")]), 401);
     assert_eq!(ask(&[&format!("\u{2000}__Host-session=ü; {pair}")]), 200);
 }
@@ -525,7 +528,7 @@ fn every_401_names_the_ways_of_its_route() {
                     }],
                 },
             },
-            // The inner one finds the user anew.
+            // The inner `with_auth` finds the user again.
             "name": {
                 GET: { handler: async |_: User<Value>| (), middleware: [with_auth(name())] },
             },
@@ -538,7 +541,7 @@ fn every_401_names_the_ways_of_its_route() {
             },
         },
         "none": {
-            // It might find a user, as far as a router can see.
+            // The router must assume that this middleware might find a user.
             middleware: |_: &mut Request| (),
             GET: { handler: async || (), middleware: [with_role("admin")] },
         },
@@ -591,7 +594,7 @@ fn passwords_are_hashed_elsewhere() {
         assert!(stored.starts_with("$pbkdf2-sha512$i=11000$") && !hasher.needs_rehash(&stored));
         assert!(verify_password_async("s3cret", stored).await.unwrap());
     });
-    // It is an error of its own, and becomes an answer by `?`.
+    // `PasswordError` is a separate type. `?` converts it to a response.
     let error = ApiError::from(PasswordError::Thread(std::io::ErrorKind::WouldBlock));
     assert_eq!(error.status(), 500);
 }

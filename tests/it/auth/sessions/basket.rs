@@ -1,4 +1,4 @@
-//! The way of a visitor: a basket, the log-in, the log-out.
+//! A visitor's session: a basket, login and logout.
 
 use super::*;
 
@@ -17,7 +17,7 @@ async fn a_basket_goes_through_the_log_in_and_ends_with_the_log_out() {
     assert!(set.ends_with("; Path=/; Secure; HttpOnly; SameSite=Strict"), "{set}");
     browser.post("/basket").json("table").await.assert_text("added").assert_no_header("set-cookie");
     browser.get("/whole").await.assert_json(json!(["chair", "table"]));
-    // A visitor is no user.
+    // A visitor is not a user.
     browser.get("/me").await.assert_status(401);
     browser.get("/guest").await.assert_text("guest");
 
@@ -66,7 +66,7 @@ async fn no_change_of_many_is_lost() {
     assert!(done > 0);
 }
 
-/// Data that a function leaves as they are are not written, and its outcome is returned.
+/// Unchanged data is not written. The function's result is returned.
 #[tokio::test]
 async fn a_function_that_changes_nothing_writes_nothing() {
     let store = std::sync::Arc::new(MemorySessionStore::new());
@@ -91,7 +91,7 @@ async fn the_user_has_the_data_and_the_subject() {
     }
     assert_eq!(user(json!({ "a": 1 })).await, Some(json!({ "a": 1, "sub": "ada" })));
     assert_eq!(user(json!({ "sub": 7 })).await, Some(json!({ "sub": 7 })));
-    // What would be no user elsewhere is one here.
+    // Data that is not an object still yields a user.
     assert_eq!(user(0).await, Some(json!({ "sub": "ada", "data": 0 })));
     assert_eq!(user(()).await, Some(json!({ "sub": "ada", "data": null })));
 }

@@ -1,4 +1,4 @@
-//! Sessions that a process keeps for a moment.
+//! Sessions that a process caches for a short time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use stockade::testing::TestClock;
 
 use super::*;
 
-/// Two processes with one store, and their clock.
+/// Returns the sessions of two processes that share one store, and their clock.
 fn two() -> ([Sessions<Basket>; 2], TestClock) {
     let (store, clock) = (Arc::new(MemorySessionStore::new()), TestClock::new());
     let process = || {
@@ -44,11 +44,11 @@ async fn a_change_is_seen_at_once_here_and_lost_nowhere() {
         client.get("/basket").cookie(NAME, &own).await.assert_text("[]");
     }
     here.post("/basket").cookie(NAME, &own).json("tea").await.assert_text("added");
-    // A reading of the same moment as a change is not kept.
+    // A read at the same instant as a change is not cached.
     clock.advance(Duration::from_millis(1));
     here.get("/basket").cookie(NAME, &own).await.assert_text(r#"["tea"]"#);
     there.get("/basket").cookie(NAME, &own).await.assert_text("[]");
-    // A change is one of the data in the store.
+    // A change applies to the stored data rather than to the cached data.
     there.post("/basket").cookie(NAME, &own).json("milk").await.assert_text("added");
     there.get("/basket").cookie(NAME, &own).await.assert_text(r#"["tea","milk"]"#);
     here.get("/basket").cookie(NAME, &own).await.assert_text(r#"["tea"]"#);

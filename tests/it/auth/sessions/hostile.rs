@@ -1,12 +1,13 @@
-//! Cookies that nobody was given, sessions that were ended, data that are too large.
+//! Forged cookies, ended sessions and oversized session data.
 
 use super::*;
 
-/// A cookie that somebody knew before the log-in opens nothing after it.
+/// A cookie that an attacker knew before the login is useless after it.
 #[tokio::test]
 async fn a_session_cannot_be_fixed() {
     let sessions = in_memory();
-    // The attacker begins a session, and gives its cookie to the victim.
+    // The attacker starts a session and plants its cookie in the victim's
+    // browser.
     let attacker = browser(&sessions);
     attacker.post("/basket").json("bait").await.assert_text("begun");
     let known = attacker.cookie(NAME).unwrap();
@@ -19,7 +20,7 @@ async fn a_session_cannot_be_fixed() {
     attacker.get("/whole").await.assert_status(401);
 }
 
-/// An id of the client's choice is never that of a session.
+/// A session never uses an id that the client chose.
 #[tokio::test]
 async fn forged_cookies_are_no_session() {
     let sessions = in_memory();
@@ -38,7 +39,7 @@ async fn forged_cookies_are_no_session() {
         own.to_lowercase(),
         id.to_string(),
         id.sign(&SessionKeys::new(NAME, &stranger)),
-        // Signed, and of no session.
+        // The signature is valid, but no such session exists.
         id.sign(&SessionKeys::new(NAME, &ours)),
         format!("{own}; {NAME}={own}"),
         "A".repeat(6_000),
@@ -53,7 +54,7 @@ async fn forged_cookies_are_no_session() {
         client.get("/whole").header("cookie", &line).await.assert_status(401);
         client.get("/basket").header("cookie", &line).await.assert_json(json!([]));
         client.get("/guest").header("cookie", &line).await.assert_text("guest");
-        // What begins has an id of ours.
+        // The server generates the id of a new session.
         let begun = client.post("/login").header("cookie", &line).json("eve").await;
         assert_ne!(begun.assert_status(200).cookie(NAME), Some(&*cookie));
     }
@@ -72,7 +73,7 @@ async fn a_cookie_is_worth_nothing_after_the_log_out() {
         let begun = client.post("/basket").cookie(NAME, &own).json("chair").await;
         assert_ne!(begun.assert_text("begun").cookie(NAME), Some(&*own));
     }
-    // A request that was slower than the log-out changes nothing.
+    // A request that finishes after the logout changes nothing.
     let own = logged_in(&sessions, "ada").await;
     let late = client.post("/me/late").cookie(NAME, &own).json("chair").await;
     late.assert_status(401).assert_error("The session has ended");
@@ -97,7 +98,7 @@ async fn data_that_are_too_large_are_refused_and_the_session_stays() {
     assert_eq!(whole.begin(None, &basket(16_384 - 13)).await.unwrap_err().status(), 413);
 }
 
-/// A page of another origin cannot act by the cookie of a browser.
+/// A page of another origin cannot act with the browser's cookie.
 #[tokio::test]
 async fn other_origins_change_nothing() {
     let sessions = in_memory();

@@ -6,7 +6,7 @@ use stockade::middleware::Auth;
 
 use super::*;
 
-/// The sessions of customers and of administrators, in this order.
+/// The customers' sessions and the administrators' sessions.
 struct Kinds {
     customers: Sessions<Basket>,
     admins: Sessions<Basket>,
@@ -20,7 +20,8 @@ fn kinds(customers: SessionCookie, admins: SessionCookie) -> Kinds {
     }
 }
 
-/// Different cookies, and the same cookie with different kinds.
+/// Returns pairs with different cookies, and with the same cookie but different
+/// kinds.
 fn all_kinds() -> [Kinds; 2] {
     [
         kinds(cookie(), cookie().name("admin")),
@@ -28,7 +29,7 @@ fn all_kinds() -> [Kinds; 2] {
     ]
 }
 
-/// Returns the value of the cookie of a new session.
+/// Starts a session and returns its id and cookie value.
 async fn begin(sessions: &Sessions<Basket>, subject: &str) -> (SessionId, String) {
     let set = sessions.begin(Some(subject), &Basket::default()).await.unwrap();
     let id = set.id().unwrap();
@@ -65,7 +66,7 @@ async fn a_cookie_of_one_kind_is_rejected_by_another() {
     }
 }
 
-/// An id does not open a session of another kind, even if the signature is right.
+/// An id does not open another kind's session, even if the signature is valid.
 #[tokio::test]
 async fn an_id_of_one_kind_is_not_in_the_store_of_another() {
     for Kinds { customers, admins } in all_kinds() {
@@ -92,7 +93,7 @@ async fn log_out_everywhere_ends_the_sessions_of_one_kind() {
     }
 }
 
-/// Many sessions of one kind do not end those of another kind with the same subject.
+/// The limit per subject counts each kind separately.
 #[tokio::test]
 async fn each_kind_has_its_own_number_of_sessions_of_a_subject() {
     let store = Arc::new(MemorySessionStore::new().max_per_subject(2));
@@ -105,7 +106,7 @@ async fn each_kind_has_its_own_number_of_sessions_of_a_subject() {
     assert!(admins.load(&admin).await.unwrap().is_some());
 }
 
-/// The signature protects the application's own store.
+/// The signature also protects an application's own store.
 #[tokio::test]
 async fn a_lookup_of_the_application_gets_no_id_of_another_kind() {
     let office = client_of(Auth::session(cookie().name("admin"), |_: SessionId| {
@@ -127,7 +128,8 @@ fn a_kind_that_was_set_does_not_follow_the_name() {
     assert_eq!(signed(&cookie().kind("__Host-session").name("x")), signed(&cookie()));
 }
 
-/// Names of kinds whose concatenation with something else could be the same text.
+/// Without separators, a kind and a subject of these names could form the same
+/// key.
 #[tokio::test]
 async fn kinds_with_separators_and_of_any_length_are_separate() {
     let long = "k".repeat(10_000);
@@ -154,7 +156,7 @@ async fn kinds_with_separators_and_of_any_length_are_separate() {
     }
 }
 
-/// A process reads the sessions of two kinds from its memory.
+/// One process caches sessions of two kinds.
 #[tokio::test]
 async fn a_cache_does_not_answer_for_another_kind() {
     let store = Arc::new(MemorySessionStore::new());
@@ -173,7 +175,8 @@ async fn a_cache_does_not_answer_for_another_kind() {
     }
 }
 
-/// A browser sends the cookie of both paths or domains, in an order that a page chooses.
+/// A browser sends the cookies of both paths or domains. A page can choose
+/// their order.
 #[tokio::test]
 async fn two_cookies_of_one_name_are_rejected() {
     for Kinds { customers, admins } in all_kinds() {

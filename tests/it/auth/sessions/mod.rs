@@ -1,4 +1,4 @@
-//! Sessions end to end: a visitor with a basket logs in, and out.
+//! Sessions end to end: a visitor with a basket logs in and out.
 
 mod basket;
 mod cached;
@@ -34,7 +34,7 @@ async fn show(session: Option<Session<Basket>>) -> Json<Vec<String>> {
     Json(session.map(|session| session.items.clone()).unwrap_or_default())
 }
 
-/// Begins a session for a visitor who has none.
+/// Starts a session if the visitor does not have one.
 async fn add(
     sessions: Baskets,
     session: Option<Session<Basket>>,
@@ -75,7 +75,7 @@ async fn log_out_everywhere(
     Ok(sessions.end_all(name).await?.to_string())
 }
 
-/// Changes the session by the id alone, as a slow request does.
+/// Changes the session by its id after it has ended, as a slow request does.
 async fn add_late(
     sessions: Baskets,
     CurrentSession(id): CurrentSession,
@@ -108,19 +108,20 @@ fn router(sessions: Sessions<Basket>) -> Router {
     create_router(api, options).state(sessions)
 }
 
-/// A browser, whose answers are held against the map of the routes.
+/// Creates a client that keeps cookies like a browser.
 fn browser(sessions: &Sessions<Basket>) -> TestClient {
     client(sessions).with_cookies()
 }
 
-/// A client that sends the cookies that it is told.
+/// Creates a client without a cookie jar. It validates responses against the
+/// route map.
 fn client(sessions: &Sessions<Basket>) -> TestClient {
     TestClient::new(router(sessions.clone())).with_contract()
 }
 
 const NAME: &str = "__Host-session";
 
-/// Returns the cookie of a new session of this user.
+/// Returns the cookie of a new session for this user.
 async fn logged_in(sessions: &Sessions<Basket>, name: &str) -> String {
     let browser = browser(sessions);
     browser.post("/login").json(name).await.assert_status(200);

@@ -1,4 +1,4 @@
-//! A store that is down is 503, and never a request without a user.
+//! A store outage is a 503, and never an unauthenticated request.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use stockade::{BoxFuture, StoreError};
 
 use super::*;
 
-/// A store in memory whose calls may fail, or never end.
+/// An in-memory store with calls that can fail or hang.
 struct Flaky {
     store: MemorySessionStore,
     state: Arc<AtomicU8>,
@@ -86,7 +86,7 @@ async fn a_store_that_is_down_logs_nobody_out() {
         let with_session = |request: stockade::testing::TestRequest| request.cookie(NAME, &own);
         let responses = [
             with_session(client.get("/me")).await,
-            // Also where no user is required.
+            // This route does not require a user.
             with_session(client.get("/guest")).await,
             with_session(client.get("/basket")).await,
             with_session(client.post("/basket").json("chair")).await,
@@ -97,7 +97,7 @@ async fn a_store_that_is_down_logs_nobody_out() {
             response.assert_status(503).assert_header("retry-after", "1");
             response.assert_no_header("set-cookie");
         }
-        // Who has no cookie is a visitor all the same.
+        // A client without a cookie is still a visitor.
         client.get("/guest").await.assert_text("guest");
     }
     state.store(UP, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! The ends of sessions by their times, and data of another version of the program.
+//! Session expiry, and session data from another version of the program.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,8 +54,8 @@ async fn the_times_can_be_set() {
     }
 }
 
-/// A deployment whose sessions have another form logs nobody in by them, and leaves
-/// them to the processes that still know them.
+/// A deployment with a different data type accepts no old sessions. It leaves
+/// them in the store for processes that can still read them.
 #[tokio::test]
 async fn data_of_another_form_are_no_session() {
     let store = Arc::new(MemorySessionStore::new());
