@@ -1,7 +1,7 @@
-//! Tests through the facade, in folders by topic.
+//! Tests through the facade crate, in one folder per topic.
 //!
-//! Each module has its cases on top as data; [`support`] is the only place that
-//! makes requests.
+//! Most modules list their cases as data. [`support`] contains the shared
+//! functions that send requests.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! Replies as errors: what stands in the `Err` of a handler or of middleware.
+//! Responses as errors: handlers and middleware that return a response in
+//! `Err`.
 //!
 //! Spec: Handler contract; Errors › Response rules.
 
@@ -138,7 +139,7 @@ fn check_line(app: &App, path: &str) {
     let expected: &[&str] = match path {
         "text" => &["ERROR GET /failed/text (/failed/text): 502 unique-failure-2"],
         "page" => &["ERROR GET /failed/page (/failed/page): 503 Service Unavailable"],
-        // A reply is no error, whatever its status is.
+        // A response is not an error, regardless of its status.
         _ => &[],
     };
     header_of(app, &format!("GET /failed/{path}"), "x");

@@ -1,5 +1,5 @@
-//! One form for every error that leaves a router: `error_handling` of a router,
-//! a group, a node and an entry, by a function that changes the reply.
+//! Custom error format: `error_handling` of a router, a group, a node or a
+//! route takes a function that changes the error response.
 //!
 //! Spec: Errors › Response rules.
 
@@ -11,7 +11,7 @@ use stockade::{ErrorReply, HttpBody};
 use crate::support::log;
 use crate::support::{app, block_on, check, header_of, request};
 
-/// Answers as Conduit does: `{"errors": {"email": ["is required"]}}`.
+/// Formats errors like Conduit: `{"errors": {"email": ["is required"]}}`.
 fn conduit(error: &mut ErrorReply) {
     let mut errors = serde_json::Map::new();
     for failed in error.field_errors() {
@@ -104,7 +104,7 @@ fn the_rate_limit_answers_in_the_form_too() {
     assert_eq!(block_on(refused).status(), 429);
 }
 
-/// Names itself in the body.
+/// Returns an error function that writes its own name into the body.
 fn named(name: &'static str) -> impl Fn(&mut ErrorReply) + Send + Sync + 'static {
     move |error: &mut ErrorReply| {
         let status = error.status().as_u16();
@@ -158,7 +158,7 @@ fn the_innermost_handler_answers() {
         ("GET /node/other", r#"409 {"other":409}"#),
         ("GET /node/entry", r#"409 {"entry":409}"#),
         ("GET /node/s", r#"409 {"spread":409}"#),
-        // No route, no node.
+        // No route matches, so the node's function does not run.
         ("GET /node/none", r#"404 {"router":404}"#),
         ("DELETE /node", r#"405 {"router":405}"#),
         ("GET /group/a", r#"409 {"group":409}"#),
@@ -236,7 +236,7 @@ fn status_headers_and_body_are_free() {
     assert_eq!(header_of(&app, "GET /mine", "location"), "/login");
     let announced = "POST /users\ncontent-length: 101\n\n";
     check(&app, announced, r#"400 {"error":"Request body too large"}"#);
-    // What is not read must not be taken for the next request.
+    // The unread body must not be parsed as the next request.
     assert_eq!(header_of(&app, announced, "connection"), "close");
     let down = r#"503 {"ours":true,"route":"/down","method":"GET","was":{"error":"Service Unavailable"},"details":null}"#;
     check(&app, "GET /down", down);
@@ -285,7 +285,7 @@ fn problem_details_name_the_status_that_is_set() {
         |error| error.set_status(StatusCode::GONE),
         r#"410 {"type":"about:blank","title":"Gone","status":410}"#,
     );
-    // The order of the two calls has no meaning.
+    // The order of the two calls does not matter.
     check_form(
         |error| {
             let mut body = error.json().clone();
@@ -295,12 +295,12 @@ fn problem_details_name_the_status_that_is_set() {
         },
         r#"410 {"type":"about:blank","title":"No such page","status":410}"#,
     );
-    // A redirect has no standard text of an error.
+    // A redirect does not have a standard error text.
     check_form(
         |error| error.set_status(StatusCode::SEE_OTHER),
         r#"303 {"type":"about:blank","title":"Not Found","status":303}"#,
     );
-    // A body of the function's own stays.
+    // A custom body stays unchanged.
     check_form(
         |error| {
             error.set_status(StatusCode::GONE);
@@ -317,7 +317,7 @@ fn problem_details_name_the_status_that_is_set() {
     );
 }
 
-/// A value that serde cannot write.
+/// A value that serde cannot serialize.
 struct Broken;
 
 impl serde::Serialize for Broken {
@@ -368,7 +368,8 @@ struct Page {
     page: u32,
 }
 
-/// The status of each kind of failed validation, then of a body that is no JSON.
+/// Checks the status of each kind of failed validation. A malformed JSON body
+/// stays a 400.
 #[track_caller]
 fn check_statuses(app: &App, path: &str, expected: u16) {
     let status = |text: &str| block_on(app.handle(request(text))).status().as_u16();

@@ -1,4 +1,4 @@
-//! Error functions that take the head of the request: its headers and its user.
+//! Error functions that receive the request head: its headers and its user.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::support::{app, app_of, block_on, call, check, request, show};
 
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
-/// Sends the header `x-name` and the user of the request.
+/// Sends the request's `x-name` header and user.
 fn seen(error: &mut ErrorReply, req: &RequestHead) {
     let name = req.headers().get("x-name").and_then(|name| name.to_str().ok());
     let user = req.user().map_or(&Value::Null, |user| &user["name"]);
@@ -48,7 +48,7 @@ async fn conflict() -> Result<(), ApiError> {
     Err(ApiError::conflict())
 }
 
-/// Fails after the request is gone.
+/// Fails after it has dropped the request.
 async fn takes(req: Request) -> Result<(), ApiError> {
     drop(req);
     tokio::task::yield_now().await;
@@ -102,7 +102,7 @@ fn an_error_function_sees_headers_and_user() {
     let refused = app.refuse(request(&ada("GET /open")), ApiError::new(400, "no Host"));
     let refused = block_on(async { show(refused.await).await });
     assert_eq!(refused, r#"400 [400,"ada",null]"#);
-    // Without a user, and before one is found.
+    // Without a user, and with an error before the user is found.
     check(&app, &ada("GET /open"), r#"409 [409,"ada",null]"#);
     check(&app, "GET /open", "409 [409,null,null]");
     let announced = ada("POST /open\ncontent-length: 21");
@@ -145,7 +145,7 @@ fn the_user_of_a_token_is_in_the_head() {
     check(&app, &format!("GET /x\nauthorization: Bearer {token}x"), "401 [401,null,null]");
 }
 
-/// Names itself, and sends the name of the user.
+/// Returns an error function that sends its own name and the user's name.
 fn named(form: &'static str) -> impl Fn(&mut ErrorReply, &RequestHead) + Clone {
     move |error: &mut ErrorReply, req: &RequestHead| {
         let user = req.user().map_or(&Value::Null, |user| &user["name"]);
@@ -183,7 +183,7 @@ fn each_level_takes_such_a_function() {
     check(&app, "GET /helper\nx-name: ada", r#"409 ["helper","ada"]"#);
     check(&app, "GET /options\nx-name: ada", r#"409 ["options",null]"#);
     check(&app, "GET /plain", r#"409 "plain""#);
-    // A mounted application finds its users itself.
+    // A mounted application finds its own users.
     check(&app, "GET /mount/own\nx-name: ada", r#"409 ["inner",null]"#);
     check(&app, "GET /mount/none\nx-name: ada", r#"409 {"error":"Resource conflict"}"#);
     check(&app, "GET /mount/none", r#"401 ["mount",null]"#);
@@ -204,7 +204,7 @@ fn the_head_has_the_headers_that_were_sent() {
     let tree = routes! { "x": { middleware: hides, GET: takes } };
     let app = app(create_router(tree, quiet().error_handling(count)));
     check(&app, "GET /x\nx-name: ada", r#"409 ["x-name"]"#);
-    // The maps of headers are reused: a later request does not see earlier headers.
+    // Header maps are reused. A later request must not see earlier headers.
     check(&app, "GET /x\nx-other: 1", r#"409 ["x-other"]"#);
     check(&app, "GET /x", "409 []");
 }

@@ -1,4 +1,4 @@
-//! Messages of errors in the language of the client.
+//! Error messages in the client's language.
 
 use stockade::ErrorReply;
 use stockade::graphql::{GraphQl, async_graphql as gql};
@@ -81,7 +81,7 @@ fn messages_of_rules_are_in_the_language_of_the_client() {
     check(&app, &seats("accept-language: de-AT, en;q=0.5", LOW), german);
     check(&app, &seats("accept-language: fr, en;q=0.5", LOW), english);
     check(&app, &seats("x: y", LOW), english);
-    // Several lines are one list.
+    // Several header lines form one list.
     check(&app, &seats("accept-language: fr\naccept-language: de", LOW), german);
 }
 
@@ -98,10 +98,10 @@ fn problems_have_texts_of_their_members() {
     let german = r#"409 {"error":"7 ist ausverkauft","sku":"7"}"#;
     check(&app, "POST /orders/7\naccept-language: de", german);
     check(&app, "POST /orders/7", r#"409 {"error":"7 is sold out","sku":"7"}"#);
-    // A 5xx withholds its message in each language.
+    // A 5xx hides its message in every language.
     let down = r#"503 {"error":"Service Unavailable"}"#;
     check(&app, "POST /orders/down\naccept-language: de", down);
-    // The text of a client is no Fluent, and has no isolation marks.
+    // Client input is not interpreted as Fluent and gets no isolation marks.
     let quoted = "409 {\"error\":\"{$sku} ist ausverkauft\",\"sku\":\"{$sku}\"}";
     check(&app, "POST /orders/%7B$sku%7D\naccept-language: de", quoted);
 }
@@ -130,7 +130,6 @@ fn only_errors_have_the_headers_of_languages() {
     let fine = seats("accept-language: de", r#"{"count":2}"#);
     assert_eq!(header_of(&app, &fine, "content-language"), "-");
     assert_eq!(header_of(&app, &fine, "vary"), "-");
-    // Without languages nothing changes.
     let plain = app_without();
     assert_eq!(header_of(&plain, "POST /orders/7\naccept-language: de", "vary"), "-");
 }
@@ -173,7 +172,7 @@ fn error_functions_get_translated_messages_and_the_language() {
     let two = app(create_router(api(), options().error_handling(two)));
     check(&two, "POST /orders/7\naccept-language: de;q=0.9", r#"409 ["de","de;q=0.9"]"#);
     check(&two, "GET /nowhere\naccept-language: de", r#"404 ["de","de"]"#);
-    // Without languages there is none.
+    // The language is `None` without configured languages.
     fn none(error: &mut ErrorReply) {
         error.set_json(json!(error.language()));
     }
@@ -231,7 +230,8 @@ fn issue(texts: Catalogs) -> String {
 
 #[test]
 fn missing_texts_fail_the_build() {
-    // A problem of a route, and texts that another language has.
+    // Reports missing texts for a route's problem types and for texts that
+    // another language defines.
     let error = issue(Catalogs::builtin());
     assert!(error.contains("the language \"de\" has no text for `problem-sold-out`"), "{error}");
     assert!(error.contains("languages.rs:"), "{error}");
@@ -294,7 +294,7 @@ fn documents_and_the_map_have_the_languages() {
     );
     let success = &document["paths"]["/seats"]["post"]["responses"]["200"];
     assert!(success["headers"].get("Content-Language").is_none());
-    // Each response keeps what the document says.
+    // Translated responses still match the document.
     let client = TestClient::new(create_router(api(), options())).with_contract();
     block_on(async {
         client.post("/orders/7").header("accept-language", "de").await.assert_status(409);

@@ -1,4 +1,4 @@
-//! Errors: responses to clients and lines in the log.
+//! Error responses and their log lines.
 
 mod failures;
 mod forms;

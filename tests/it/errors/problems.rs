@@ -1,4 +1,5 @@
-//! Problem types and members of RFC 9457: what is sent, documented and promised.
+//! RFC 9457 problem types and members in responses, in the document and in the
+//! lock file.
 
 use std::time::SystemTime;
 
@@ -83,7 +84,7 @@ fn based() -> App {
     with(RouterOptions::new().problem_details(BASE))
 }
 
-/// The body of an error, as JSON.
+/// Returns an error body as JSON.
 fn body(app: &App, request: &str) -> Value {
     let text = block_on(call(app, request));
     stockade::serde_json::from_str(text.split_once(' ').unwrap().1).unwrap()
@@ -95,9 +96,9 @@ fn types_and_members_are_sent_as_problem_details() {
     let sold = r#"409 {"type":"https://shop.example/problems/sold-out","title":"Conflict","status":409,"detail":"7 is sold out","sku":"7"}"#;
     check(&app, "POST /orders/sold", sold);
     assert_eq!(body(&app, "POST /orders/later")["restockedOn"], "May");
-    // An absolute type is sent as it is.
+    // An absolute type is sent unchanged.
     assert_eq!(body(&app, "POST /orders/locked")["type"], "https://bank.example/locked");
-    // The framework has no type for 402.
+    // The framework does not define a type for 402.
     assert_eq!(body(&app, "POST /orders/credit")["type"], "about:blank");
 }
 
@@ -129,7 +130,7 @@ fn errors_of_the_framework_have_types_with_a_base() {
     ] {
         assert_eq!(body(&app, request)["type"], format!("{BASE}{name}"), "{request}");
     }
-    // SPEC.md's texts stay.
+    // The texts from SPEC.md stay the same.
     let failed = body(&app, "PUT /strict\ncontent-type: application/json\n\n{}");
     assert_eq!((&failed["detail"], &failed["status"]), (&json!("Validation failed"), &json!(400)));
     let app = with(RouterOptions::new().problem_details(BASE).validation_status(422));
@@ -171,12 +172,13 @@ fn a_relative_type_without_a_base_is_a_configuration_error_with_its_line() {
         error.contains("\"sold-out\" is relative, but `problem_details` has no base"),
         "{error}"
     );
-    // Both relative types, each once, at the line of the enum.
+    // Each of the two relative types is reported once, at the enum's line.
     assert_eq!(error.matches("is relative").count(), 2, "{error}");
     let source = include_str!("problems.rs");
     let line = source.lines().position(|line| line.starts_with("enum OrderError")).unwrap() + 1;
     assert!(error.contains(&format!("problems.rs:{line})")), "{error}");
-    // An absolute type needs no base, and without problem details nothing does.
+    // An absolute type does not need a base. Without problem details, no type
+    // does.
     let locked = || routes! { "a": { GET: async || Err::<(), _>(Locked) } };
     let absolute = app(create_router(locked(), RouterOptions::new().problem_details(true)));
     assert_eq!(body(&absolute, "GET /a")["type"], "https://bank.example/locked");
@@ -262,7 +264,7 @@ fn a_type_set_by_hand_is_sent_as_far_as_it_is_known() {
         routes! { "a": { GET: handler } }
     };
     let sent = |uri, options| body(&app(create_router(fails(uri), options)), "GET /a");
-    // A member of this name replaces it, as it always did.
+    // A member named `type` replaces the problem type.
     assert_eq!(sent("sold-out", RouterOptions::new().problem_details(BASE))["type"], "own");
     let plain = |uri: &'static str| {
         let handler =
@@ -289,7 +291,8 @@ fn error_functions_see_type_and_members() {
         error.set_status(StatusCode::GONE);
     }
     let options = || RouterOptions::new().problem_details(BASE).error_handling(gone);
-    // The type of the framework follows the status; 410 has none. An own type stays.
+    // The framework's type follows the status, and 410 does not have one. A
+    // custom type stays.
     let app = with(options());
     assert_eq!(body(&app, "GET /nowhere")["type"], "about:blank");
     assert_eq!(body(&app, "POST /orders/sold")["type"], format!("{BASE}sold-out"));
@@ -354,7 +357,7 @@ fn each_type_is_a_component_and_several_are_one_of_them() {
         { "$ref": "#/components/schemas/LockedProblem" },
     ]);
     assert_eq!(content["schema"]["oneOf"], refs);
-    // Of a failed validation the fields are described.
+    // The fields of a failed validation are described.
     let errors = &schemas["ValidationFailedProblem"]["properties"]["details"]["properties"];
     assert_eq!(errors["errors"]["items"]["required"], json!(["field", "message", "rule"]));
 }
@@ -385,11 +388,12 @@ fn a_type_with_the_name_of_a_problem_keeps_it() {
     assert_eq!(schemas["SoldOutProblem2"]["required"], json!(["type", "title", "status", "sku"]));
 }
 
-/// The ids of the changes from one router to another, and true if one breaks clients.
+/// Returns the ids of the changes between two routers, and whether one breaks
+/// clients.
 fn changes(old: Router, new: Router) -> (Vec<&'static str>, bool) {
     let lock = |router: Router| Lock::of(&router.build().unwrap().route_map()).unwrap();
     let (old, new) = (lock(old), lock(new));
-    // The file has everything that is compared.
+    // The lock file must contain everything that is compared.
     let old = Lock::read(&old.to_string()).unwrap();
     let changes = old.changes_to(&new, SystemTime::UNIX_EPOCH);
     (changes.iter().map(|change| change.rule.id).collect(), changes.is_breaking())
@@ -419,12 +423,12 @@ fn locks_promise_the_types_of_programs_and_of_the_framework() {
     let _ = (Plain, Renamed, WithMember { shelf: None });
     let renamed = changes(router::<Plain>(BASE), router::<Renamed>(BASE));
     assert_eq!(renamed, (vec!["problem-type-removed", "problem-type-added"], true));
-    // A member more breaks nobody; a member less does.
+    // An added member does not break clients. A removed member does.
     let more = changes(router::<Plain>(BASE), router::<WithMember>(BASE));
     assert_eq!(more, (vec!["reply-field-added"], false));
     let less = changes(router::<WithMember>(BASE), router::<Plain>(BASE));
     assert_eq!(less, (vec!["reply-field-removed"], true));
-    // The type of the framework for 500 has another base too.
+    // The base of the framework's type for 500 changes too.
     let (ids, is_breaking) = changes(router::<Plain>(BASE), router::<Plain>("https://b.example/"));
     assert!(is_breaking && ids.iter().filter(|id| **id == "problem-type-removed").count() == 2);
     let same = changes(router::<Plain>(BASE), router::<Plain>(BASE));

@@ -1,4 +1,4 @@
-//! Errors: what is sent, what is withheld, what is logged.
+//! Error responses: sent messages, hidden messages and log lines.
 //!
 //! Spec: Errors.
 
@@ -59,7 +59,7 @@ fn messages_of_5xx_are_withheld_unless_exposed() {
     check(&exposed, "GET /panic", r#"500 {"error":"panicked: at the db-7 disco"}"#);
     check(&exposed, "GET /unavailable", r#"503 {"error":"db-7 is down"}"#);
 
-    // The options of a host win.
+    // Host options override router options.
     let hidden = exposed.with_options(HostOptions::new().expose_errors(false)).unwrap();
     check(&hidden, "GET /plain", r#"500 {"error":"Internal Server Error"}"#);
 }
@@ -90,7 +90,7 @@ fn a_float_that_is_no_number_is_a_500_with_a_line() {
         "infinite": { GET: async || Json(Some(vec![1.0, f64::INFINITY])) },
     });
     for path in ["nan", "infinite"] {
-        // Its schema promises a number, and no null.
+        // The schema promises a number, so `null` would be wrong.
         check(&app, &format!("GET /{path}"), HIDDEN);
         let lines = log::lines_with(&format!("ERROR GET /{path}"));
         assert!(lines[0].contains("JSON has no such number"), "{lines:?}");
@@ -165,12 +165,12 @@ fn the_process_lives_on_after_a_panic() {
 
 #[test]
 fn node_env_exposes_messages_while_the_router_is_built() {
-    // The environment belongs to the whole process, so this test runs itself
-    // again in one of its own.
+    // The environment is shared by the whole process, so this test runs itself
+    // in a new process.
     if let Some(expected) = std::env::var_os("EXPECTED_BODY") {
         let router = |options| app(create_router(api(), options));
         check(&router(RouterOptions::new()), "GET /plain", expected.to_str().unwrap());
-        // What is said in code is stronger.
+        // The option overrides the environment variable.
         let hidden = router(RouterOptions::new().expose_errors(false));
         check(&hidden, "GET /plain", HIDDEN);
         return;
@@ -192,8 +192,8 @@ fn node_env_exposes_messages_while_the_router_is_built() {
 
 const HIDDEN: &str = r#"500 {"error":"Internal Server Error"}"#;
 
-/// Polls an answer twice, and compares what comes of it the second time and
-/// whether the log says of that that stockade is wrong.
+/// Polls a completed response future again. The second poll must return a 500
+/// and log `line`.
 #[track_caller]
 fn check_again(mut answering: impl Future<Output = Response> + Unpin, first: &str, line: &str) {
     let mut poll = || {
@@ -230,10 +230,10 @@ fn an_internal_mistake_is_a_500_with_a_line_and_no_empty_200() {
     check_again(of("OPTIONS /again/known"), "204", &given);
     let preflight = "OPTIONS /none\norigin: https://a.example\naccess-control-request-method: GET";
     check_again(of(preflight), "204", &given);
-    // The route is known where middleware has answered.
+    // Middleware has responded, so the route is known.
     let known = format!("ERROR GET /again/known (/again/known): 500 {bug}");
     check_again(of("GET /again/known"), "200 known", &known);
-    // What a handler is, it panics by itself.
+    // The handler's own future panics.
     let handled = "ERROR GET /again/handled (/again/handled): 500 panicked";
     check_again(of("GET /again/handled"), "200 handled", handled);
     let routes = HostRoutes::new(&app);

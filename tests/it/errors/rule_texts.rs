@@ -1,4 +1,4 @@
-//! The catalogs contain the messages of the keywords of JSON Schema.
+//! The catalogs contain the messages of the JSON Schema keywords.
 
 use stockade::i18n::{Catalogs, ENGLISH};
 use stockade::prelude::*;
@@ -7,7 +7,7 @@ use stockade::validation::Schema;
 
 use crate::support::block_on;
 
-/// Returns the first message, in a language if the router has languages.
+/// Returns the first message, translated if `languages` is set.
 async fn message(schema: &Value, body: &Value, languages: Option<(Catalogs, &str)>) -> String {
     let schema = Schema::rule(schema).unwrap();
     let api = routes! { "check": { POST: { async || "ok", validation: schema } } };
@@ -89,7 +89,7 @@ fn catalogs_have_the_messages_of_json_schema_keywords() {
             let usual = message(&schema, &body, None).await;
             let builtin = Catalogs::builtin();
             assert_eq!(message(&schema, &body, Some((builtin, "de"))).await, german, "{schema}");
-            // The template for translators has the usual message.
+            // The translators' template has the default message.
             let template = Catalogs::builtin().add("en", ENGLISH).unwrap();
             assert_eq!(message(&schema, &body, Some((template, "en"))).await, usual, "{schema}");
         }

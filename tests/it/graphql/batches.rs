@@ -1,4 +1,4 @@
-//! Batches: order, bounds, and that each operation is charged.
+//! Batches: their order, their limits, and the charge for each operation.
 
 use stockade::graphql::GraphQl;
 use stockade::middleware::RateLimit;
@@ -39,7 +39,7 @@ async fn a_batch_that_is_too_large_does_not_run() {
     send(&client, &batch("{ __typename }", 3)).await.assert_status(200);
 }
 
-/// The answers of a batch that ran.
+/// Returns the number of operations in a batch that ran.
 fn ran(answers: &Value) -> usize {
     answers.as_array().unwrap().iter().filter(|answer| answer.get("data").is_some()).count()
 }
@@ -51,7 +51,8 @@ async fn complexity_is_added_up() {
     let answers: Value = send(&builder, &batch(query, 5)).await.json();
     assert_eq!(ran(&answers), 3, "{answers}");
     assert_eq!(answers[3]["errors"][0]["message"], "The batch is too complex");
-    // The fields of a finished schema are counted, whose complexity is not known.
+    // A finished schema does not reveal complexity, so fields are counted
+    // instead.
     let finished = client(GraphQl::finished(schema().finish()).batch(5));
     let answers: Value = send(&finished, &batch(query, 5)).await.json();
     assert_eq!(ran(&answers), 5);

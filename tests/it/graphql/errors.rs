@@ -1,4 +1,4 @@
-//! Errors of resolvers: those that a client sees, and those that the log has.
+//! Resolver errors, as the client and the log see them.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use stockade::testing::TestClient;
 use super::ask;
 use crate::support::log;
 
-/// A part of the address of a database, which is in no answer.
+/// Part of a database address that hidden errors must not reveal.
 const SECRET: &str = "postgres://root:hunter2@db";
 
-/// The error of a driver.
+/// A database driver's error.
 #[derive(Debug)]
 struct DriverError;
 
@@ -25,7 +25,7 @@ impl fmt::Display for DriverError {
 
 impl std::error::Error for DriverError {}
 
-/// An error that the program says to a client, with one behind it.
+/// Returns an error for the client with a driver error as its source.
 fn with_source() -> ApiError {
     ApiError::new(503, "try later").with_source(DriverError)
 }
@@ -118,7 +118,7 @@ fn client(expose: bool) -> TestClient {
     TestClient::new(create_router(api, options))
 }
 
-/// The errors of drivers, as resolvers fail with them.
+/// The fields with resolvers that fail with a driver error.
 const FAILING: [&str; 5] = ["driver", "boxed", "text", "source", "typed"];
 
 #[tokio::test]
@@ -174,7 +174,7 @@ async fn errors_of_ours_follow_the_settings() {
     assert_eq!(message(&error), "Internal Server Error");
     let error = of(ask(&shown, "{ internal }").await);
     assert!(message(&error).contains(SECRET), "{error}");
-    // What stands behind an error is in the log alone.
+    // The source of an error appears only in the log.
     let error = of(ask(&shown, "{ busy }").await);
     assert_eq!((&*message(&error), &error["extensions"]["status"]), ("try later", &json!(503)));
     let error = of(ask(&hidden, "{ busy }").await);

@@ -1,4 +1,4 @@
-//! The page of GraphiQL, at the path of the operations.
+//! The GraphiQL page at the GraphQL path.
 
 use std::io::Read as _;
 
@@ -33,7 +33,7 @@ async fn a_browser_gets_a_page_that_loads_nothing_else() {
     let mut page = String::new();
     GzDecoder::new(answer.bytes().as_ref()).read_to_string(&mut page).unwrap();
     assert!(page.starts_with("<!doctype html>"), "{}", &page[..100]);
-    // No script, style or image has an address.
+    // No script, style or image is loaded from a URL.
     assert!(!page.contains(" src=") && !page.contains("stylesheet"));
 
     let tag = answer.headers()["etag"].to_str().unwrap().to_owned();
@@ -51,6 +51,6 @@ async fn operations_have_the_address_too() {
     query.assert_json(json!({ "data": { "me": null } }));
     let no_browser = served.get("/graphql").header("accept", "*/*").await;
     no_browser.assert_status(400);
-    // Without the option a browser gets what everybody gets.
+    // Without the option, a browser gets the same response as other clients.
     open(&client(false)).await.assert_status(400);
 }

@@ -1,5 +1,5 @@
-//! A schema under the guards of routes: the map, the lock, the command, a policy,
-//! hardening.
+//! A GraphQL schema with the tools for routes: the route map, the lock file,
+//! the command line, policies and hardening.
 
 use stockade::graphql::{GraphQl, async_graphql as gql};
 use stockade::openapi::lock::Lock;

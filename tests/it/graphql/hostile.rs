@@ -1,5 +1,5 @@
-//! Requests that nobody should send: all are refused, none is a 5xx, and the program
-//! answers afterwards.
+//! Hostile requests. Every one is rejected without a 5xx, and the application
+//! still responds afterwards.
 
 use stockade::graphql::{GraphQl, UploadOptions};
 use stockade::prelude::*;
@@ -8,7 +8,8 @@ use stockade_errors::random::Random;
 
 use super::{ask, client, refused, schema, send};
 
-/// Fragments that spread each other twice: the last level is 2^20 fields.
+/// Returns a document with fragments that each spread the next one twice. The
+/// last level has 2^20 fields.
 fn bomb() -> String {
     let mut document = "{ node { ...F0 } }".to_owned();
     for level in 0..20 {
@@ -82,7 +83,8 @@ async fn fragments_are_followed_no_further_than_a_bound() {
     };
     let message = refused(&client, &json!({ "query": chain(400) })).await;
     assert_eq!(message, "Fragments are spread deeper than 32");
-    // A bomb that no operation spreads is followed by the engine all the same.
+    // The GraphQL library follows the fragments even if no operation spreads
+    // them.
     let message =
         refused(&client, &json!({ "query": bomb().replace("...F0 } }", "name } }") })).await;
     assert!(message.starts_with("More than 10000 fields"), "{message}");
@@ -109,8 +111,8 @@ async fn validation_errors_do_not_repeat_the_document() {
     assert!(syntax.starts_with("The document is malformed: expected"), "{syntax}");
 }
 
-/// The engine takes a text of this form for the number of a file, and looks it up
-/// without a check.
+/// The GraphQL library interprets text of this form as a file number and looks
+/// it up without a check.
 #[tokio::test]
 async fn a_file_is_not_named_by_its_number() {
     let client = client(GraphQl::new(super::uploads::schema()).uploads(UploadOptions::new()));
@@ -133,7 +135,7 @@ async fn a_file_is_not_named_by_its_number() {
     }
 }
 
-/// A request that has every part of one.
+/// A request with every possible part.
 const REQUEST: &str = r#"{"query":"query A($a: Int! = 1, $f: Filter) { add(a: $a, b: -2) node @include(if: true) { ...F ... on Node { n: name child { name } children(first: 2) { __typename } } } search(filter: {text: \"\\u00e9\\n\", or: $f}) count(ids: [1, 2]) } fragment F on Node { name } # end","operationName":"A","variables":{"a":3,"f":{"text":"x","or":null}},"extensions":{"b":[1.5e3,true,{}]}}"#;
 
 #[tokio::test]
@@ -201,11 +203,12 @@ async fn the_schema_is_shown_where_errors_are() {
         refused(&hidden, &json!({ "query": "{ __schema { types { name } } }" })).await,
         "The schema is not shown here"
     );
-    // `__typename` says nothing that the document does not.
+    // `__typename` stays available, because it reveals nothing beyond the
+    // document.
     assert_eq!(ask(&hidden, "{ __typename }").await, json!({ "data": { "__typename": "Query" } }));
 }
 
-/// The query by which tools ask for a schema.
+/// The introspection query that tools send.
 const INTROSPECTION: &str = "
     query IntrospectionQuery {
       __schema {

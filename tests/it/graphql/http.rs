@@ -1,4 +1,4 @@
-//! Requests and answers as GraphQL over HTTP says.
+//! Requests and responses that follow the GraphQL over HTTP specification.
 
 use stockade::graphql::GraphQl;
 use stockade::middleware::{CorsOptions, RequestIds};

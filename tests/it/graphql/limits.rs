@@ -1,4 +1,4 @@
-//! The limits of documents: each at its bound, and one beyond it.
+//! Document limits, each tested at its maximum and one above it.
 
 use stockade::graphql::GraphQl;
 use stockade::prelude::*;
@@ -6,7 +6,8 @@ use stockade::testing::TestClient;
 
 use super::{client, refused, schema, send};
 
-/// A document runs, and one beyond it is refused by this message.
+/// Checks that `runs` succeeds and that `too_much` is rejected with this
+/// message.
 async fn check(client: &TestClient, runs: &str, too_much: &str, message: &str) {
     let answer: Value = send(client, &json!({ "query": runs })).await.json();
     assert!(answer.get("errors").is_none(), "{runs}: {answer}");
@@ -44,7 +45,8 @@ async fn each_limit_has_a_default() {
     check(&client, &aliases(50), &aliases(51), "50 aliases").await;
     check(&client, &roots(20), &roots(21), "20 fields at the root").await;
     check(&client, &children(998), &children(999), "too complex").await;
-    // The engine takes a directive once in a place, so that what is within runs not.
+    // The GraphQL library rejects repeated directives, so a document within the
+    // limit fails too.
     let refusal = refused(&client, &json!({ "query": directives(6) })).await;
     assert!(refusal.contains("5 directives"), "{refusal}");
     let refusal = refused(&client, &json!({ "query": directives(5) })).await;

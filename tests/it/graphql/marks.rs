@@ -1,4 +1,5 @@
-//! The check that a GraphQL schema follows the marks of the types that it describes.
+//! The check that a GraphQL schema respects the `read_only` and `write_only`
+//! marks of its types.
 
 use serde::{Deserialize, Serialize};
 use stockade::graphql::{GraphQl, async_graphql as gql};
@@ -17,7 +18,7 @@ struct Owner {
     password_hash: Option<String>,
 }
 
-/// The same type with the attributes of the engine that its marks ask for.
+/// The same type with the GraphQL attributes that its marks require.
 #[derive(Clone, Deserialize, Serialize, Schema, gql::SimpleObject, gql::InputObject)]
 #[graphql(crate = "gql", input_name = "SafeInput")]
 struct Safe {
@@ -30,7 +31,7 @@ struct Safe {
     password_hash: Option<String>,
 }
 
-/// A type with another name in the schema.
+/// A type with a different name in the GraphQL schema.
 #[derive(Schema, gql::SimpleObject)]
 #[graphql(crate = "gql", name = "Member")]
 struct User {
@@ -38,7 +39,7 @@ struct User {
     pin: u8,
 }
 
-/// An item whose owner is nested.
+/// A resource with nested owners.
 #[derive(Clone, Deserialize, Serialize, Schema, gql::SimpleObject)]
 #[graphql(crate = "gql")]
 struct Note {
@@ -81,7 +82,8 @@ fn graphql() -> GraphQl {
     GraphQl::new(gql::Schema::build(Query, Mutation, gql::EmptySubscription))
 }
 
-/// Returns the mistakes of a router with the schema and these routes.
+/// Returns the configuration errors of a router with this schema and these
+/// routes.
 fn mistakes(graphql: GraphQl, routes: RouteTree) -> Vec<String> {
     let api = routes! { "graphql": { ..graphql.routes() }, "api": { ..routes } };
     match create_router(api, RouterOptions::new()).build() {

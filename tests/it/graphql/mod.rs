@@ -1,5 +1,5 @@
-//! GraphQL over HTTP: requests and answers, limits, errors, and that what holds for
-//! a route holds for a schema.
+//! GraphQL over HTTP: requests, responses, limits, errors, and the rules that a
+//! schema shares with routes.
 
 mod batches;
 mod errors;
@@ -20,7 +20,7 @@ use stockade::graphql::{GraphQl, RequestContext, async_graphql as gql, list_comp
 use stockade::prelude::*;
 use stockade::testing::{TestClient, TestResponse};
 
-/// A thing that has things like itself.
+/// A node with child nodes.
 struct Node {
     name: String,
 }
@@ -35,14 +35,14 @@ impl Node {
         Self { name: format!("{}.", self.name) }
     }
 
-    /// So many things.
+    /// This many child nodes.
     #[graphql(complexity = "list_complexity(first, child_complexity)")]
     async fn children(&self, first: u32) -> Vec<Self> {
         (0..first).map(|index| Self { name: index.to_string() }).collect()
     }
 }
 
-/// The text that is looked for.
+/// A search filter.
 #[derive(gql::InputObject)]
 #[graphql(crate = "gql")]
 struct Filter {
@@ -63,7 +63,7 @@ impl Query {
         Node { name: "root".to_owned() }
     }
 
-    /// The number of things.
+    /// The number of ids.
     async fn count(&self, ids: Vec<i32>) -> usize {
         ids.len()
     }
@@ -109,25 +109,26 @@ fn router(graphql: GraphQl) -> Router {
     create_router(api, options)
 }
 
-/// A client of a schema at `/graphql`, without a rate limit and with 5xx hidden.
+/// Creates a client for a schema at `/graphql`, without a rate limit and with
+/// hidden 5xx messages.
 #[track_caller]
 fn client(graphql: GraphQl) -> TestClient {
     TestClient::new(router(graphql)).with_contract()
 }
 
-/// Sends a document, and returns the answer, which is 200.
+/// Sends a document and returns the body of the 200 response.
 async fn ask(client: &TestClient, query: &str) -> Value {
     let response = send(client, &json!({ "query": query })).await;
     response.assert_status(200);
     response.json()
 }
 
-/// Sends a request by the media type of GraphQL.
+/// Sends a request with GraphQL's media type.
 async fn send(client: &TestClient, body: &Value) -> TestResponse {
     client.post("/graphql").json(body).await
 }
 
-/// Sends a request that must not run, and returns the message of its error.
+/// Sends a request that must not run and returns its error message.
 async fn refused(client: &TestClient, body: &Value) -> String {
     let sent = client.post("/graphql").header("accept", "application/graphql-response+json");
     let response = sent.json(body).await;

@@ -1,4 +1,4 @@
-//! Documents that clients name by their hash.
+//! Persisted documents, which clients identify by a hash.
 
 use std::any::TypeId;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ async fn a_cache_learns_documents() {
     let get =
         client.get("/graphql").query([("extensions", by_hash(HASH)["extensions"].to_string())]);
     get.await.assert_json(&expected);
-    // A document without a hash runs and is not kept.
+    // A document without a hash runs but is not stored.
     send(&client, &json!({ "query": "{ __typename }" })).await.assert_status(200);
     send(&client, &by_hash(HASH)).await.assert_json(&expected);
 }
@@ -107,7 +107,7 @@ fn a_list_is_judged_when_the_router_is_built() {
     assert!(error.contains("one document at least"), "{error}");
 }
 
-/// The message of the router's mistakes with these documents.
+/// Returns the router's configuration errors for these documents.
 #[track_caller]
 fn mistakes(graphql: GraphQl, documents: &[&str]) -> String {
     let graphql = graphql.persisted(PersistedQueries::only(documents.iter().copied()));
@@ -133,7 +133,7 @@ fn a_list_fits_the_schema() {
     assert!(error.contains("too complex"), "{error}");
 }
 
-/// The values of variables are not known when the router is built.
+/// Variables do not have values when the router is built.
 #[test]
 fn a_list_may_have_variables() {
     let persisted = PersistedQueries::only([
@@ -146,7 +146,7 @@ fn a_list_may_have_variables() {
     assert!(error.contains("Variable \"$a\" is not defined"), "{error}");
 }
 
-/// Asks for the caller before the engine validates, as an extension may.
+/// An extension that requires the caller before validation.
 struct NeedsCaller;
 
 impl gql::extensions::ExtensionFactory for NeedsCaller {

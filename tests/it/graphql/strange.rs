@@ -1,5 +1,4 @@
-//! Requests of a client that tries what nobody thought of: each of them was sent to a
-//! program by hand first.
+//! Unusual requests. Each was first sent to an application by hand.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -10,7 +9,7 @@ use stockade::testing::TestClient;
 
 use super::{ask, client, refused, send};
 
-/// A thing with a list whose length has a sign.
+/// A node with a list that has a signed length argument.
 struct Node;
 
 #[gql::Object(crate = "gql", name = "StrangeNode")]
@@ -66,7 +65,8 @@ fn schema() -> gql::SchemaBuilder<Query, Mutation, gql::EmptySubscription> {
 #[tokio::test]
 async fn the_complexity_of_lists_does_not_wrap() {
     let client = client(GraphQl::new(schema()).batch(3));
-    // 65,536 four times is 2^64, and a half of that is as much too large.
+    // 65,536 to the fourth power is 2^64, which would wrap to zero. Half of
+    // that length is also too large.
     for first in [65_536, 32_768, i32::MAX] {
         let lists = format!("nodes(first: {first}) {{ ").repeat(4);
         let query = format!("{{ node {{ {lists} name {} }} }}", "}".repeat(4));
@@ -76,7 +76,7 @@ async fn the_complexity_of_lists_does_not_wrap() {
         let request = json!({ "query": query, "variables": { "first": first } });
         assert_eq!(refused(&client, &request).await, "Query is too complex.");
     }
-    // Nothing pays for what another field costs.
+    // A negative length does not reduce another field's cost.
     let negative =
         "{ a: node { nodes(first: -5000) { name } } b: node { nodes(first: 5500) { name } } }";
     assert_eq!(refused(&client, &json!({ "query": negative })).await, "Query is too complex.");
@@ -145,7 +145,7 @@ async fn a_mutation_does_not_run_by_get() {
     };
     assert_eq!(get(&[("query", two), ("operationName", "A")]).await, 200);
     assert_eq!(get(&[("query", two), ("operationName", "B")]).await, 405);
-    // Known by its hash, from a POST.
+    // A POST has stored the document under its hash.
     let hash = "9299649be2188133e40d5c9a73af6d3d7679a1ba47d997ea70d853aa7232bd30";
     let extensions = json!({ "persistedQuery": { "version": 1, "sha256Hash": hash } });
     let by_hash = extensions.to_string();

@@ -1,4 +1,4 @@
-//! Operations by a WebSocket, from the handshake to the end of their streams.
+//! Operations over a WebSocket, from the handshake to the end of their streams.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use stockade::prelude::*;
 use stockade::testing::{TestClient, TestWebSocket};
 use stockade::websockets::WebSocketOptions;
 
-/// The streams that live, and the items that were taken from them.
+/// The number of live streams, and the number of items read from them.
 #[derive(Clone, Default)]
 pub(super) struct Streams {
     live: Arc<AtomicUsize>,
@@ -29,7 +29,7 @@ impl Streams {
         self.taken.load(Ordering::SeqCst)
     }
 
-    /// Counts a stream while it lives.
+    /// Counts a stream until it is dropped.
     fn counted<T: 'static>(&self, stream: impl Stream<Item = T> + Send + 'static) -> Counted<T> {
         self.live.fetch_add(1, Ordering::SeqCst);
         Counted { stream: stream.boxed(), streams: self.clone() }
@@ -76,13 +76,13 @@ impl Live {
         ctx.data_unchecked::<Streams>().counted(stream::iter(1..=to))
     }
 
-    /// Gives one number, and then nothing.
+    /// Sends one number, then stays open.
     async fn wait(&self, ctx: &gql::Context<'_>) -> impl Stream<Item = i32> + use<> {
         let first = stream::once(async { 0 });
         ctx.data_unchecked::<Streams>().counted(first.chain(stream::pending()))
     }
 
-    /// Gives as many texts as are taken.
+    /// Sends texts as fast as they are read.
     async fn flood(&self, ctx: &gql::Context<'_>) -> impl Stream<Item = String> + use<> {
         ctx.data_unchecked::<Streams>().counted(stream::repeat_with(|| "x".repeat(1_000)))
     }
@@ -133,7 +133,7 @@ pub(super) fn subscribe(id: &str, query: &str) -> Value {
     json!({ "type": "subscribe", "id": id, "payload": { "query": query } })
 }
 
-/// Waits until no stream lives.
+/// Waits until no stream is live.
 pub(super) async fn ended(streams: &Streams) {
     let end = tokio::time::Instant::now() + Duration::from_secs(30);
     while streams.live() > 0 {
@@ -155,7 +155,7 @@ async fn outcomes_come_in_turn_until_each_operation_is_complete() {
     let next = |id: &str, n: i32| json!({ "id": id, "type": "next", "payload": { "data": { "count": n } } });
     assert_eq!(got, [next("a", 1), next("a", 2), json!({ "id": "a", "type": "complete" })]);
 
-    // A query is an operation with one outcome.
+    // A query is an operation with one result.
     socket.send_json(subscribe("b", "{ me }")).await;
     let outcome: Value = socket.receive_json().await;
     assert_eq!(outcome["payload"], json!({ "data": { "me": null } }));
@@ -171,7 +171,7 @@ async fn no_operation_starves_another() {
     for id in ["a", "b", "c"] {
         socket.send_json(subscribe(id, "subscription { flood }")).await;
     }
-    // Until all run.
+    // Wait until all three run.
     let mut last = String::new();
     while last != "c" {
         last = socket.receive_json::<Value>().await["id"].as_str().unwrap().to_owned();
@@ -182,7 +182,7 @@ async fn no_operation_starves_another() {
         counts[usize::from(id - b'a')] += 1;
     }
     assert_eq!(counts, [100; 3]);
-    // A message of the client is not starved either.
+    // The client's messages are not starved either.
     socket.send_json(json!({ "type": "complete", "id": "b" })).await;
     socket.send_json(json!({ "type": "ping" })).await;
     while socket.receive_json::<Value>().await["type"] != "pong" {}
@@ -200,7 +200,7 @@ async fn a_client_that_does_not_read_stops_its_streams() {
     let mut socket = connect(GraphQl::new(schema(&streams)).web_socket_options(queue)).await;
     socket.send_json(subscribe("a", "subscription { flood }")).await;
     socket.receive_text().await;
-    // What is taken is what fits into the buffers on the way.
+    // The server reads only as many items as its buffers hold.
     let mut taken = 0;
     for _ in 0..10_000 {
         tokio::task::yield_now().await;
@@ -224,7 +224,7 @@ async fn an_operation_that_cannot_begin_is_an_error_of_its_own() {
         assert_eq!((&error["type"], &error["id"]), (&json!("error"), &json!("a")), "{error}");
         assert!(error["payload"][0]["message"].is_string(), "{error}");
     }
-    // A panic ends its operation alone, and shows nothing.
+    // A panic ends only its own operation and reveals nothing.
     socket.send_json(subscribe("a", "subscription { panics }")).await;
     let error = socket.receive_text().await;
     assert!(error.contains(r#""type":"error""#) && !error.contains("secret"), "{error}");
@@ -232,7 +232,7 @@ async fn an_operation_that_cannot_begin_is_an_error_of_its_own() {
     assert_eq!(socket.receive_json::<Value>().await["type"], "next");
 }
 
-/// The operation has begun, and its resolver fails as that of a query does.
+/// The operation has started, so its resolver fails like a query's resolver.
 #[tokio::test]
 async fn a_resolver_that_refuses_a_subscription_is_an_outcome_and_the_end() {
     let mut socket = connect(GraphQl::new(schema(&Streams::default()))).await;
@@ -254,7 +254,7 @@ async fn the_subprotocol_has_to_be_this_one() {
     assert_eq!(none.receive_close().await, closed);
     let mut legacy = client.websocket("/graphql").protocol("graphql-ws").connect().await;
     assert_eq!((legacy.protocol(), legacy.receive_close().await), (None, closed));
-    // The origin is checked as that of any WebSocket.
+    // The origin is checked as for any WebSocket.
     let foreign = client.websocket("/graphql").origin("https://evil.example");
     foreign.protocol("graphql-transport-ws").refused().await.assert_status(403);
 }
@@ -305,7 +305,7 @@ async fn the_init_has_to_come_in_time() {
     assert_eq!(socket.receive_json::<Value>().await["type"], "pong");
 }
 
-/// A program's state, which a function of `on_init` asks.
+/// The state that the `on_init` function reads.
 struct Tokens(&'static str);
 
 async fn find(payload: Value, tokens: State<Tokens>) -> Result<Option<Value>, ApiError> {
@@ -332,7 +332,7 @@ async fn the_first_message_may_bring_the_user() {
         (json!({ "token": "down" }), Some((4_500, "Internal server error"))),
         (json!({ "token": "panic" }), Some((4_500, "Internal server error"))),
     ] {
-        // The user of the handshake is replaced.
+        // `on_init` replaces the handshake's user.
         let socket = client.websocket("/graphql").protocol("graphql-transport-ws").bearer("bob");
         let mut socket = socket.connect().await;
         socket.send_json(json!({ "type": "connection_init", "payload": payload })).await;
@@ -345,7 +345,7 @@ async fn the_first_message_may_bring_the_user() {
         let me = socket.receive_json::<Value>().await["payload"]["data"]["me"].clone();
         assert_eq!(me, json!({ "name": "ada" }).to_string());
     }
-    // State that nobody provides is found when the router is built.
+    // Missing state fails the build.
     let api = routes! { "graphql": { ..graphql().web_socket(true).routes() } };
     let options = RouterOptions::new().enable_web_sockets(true);
     let error = create_router(api, options).build().unwrap_err().to_string();
@@ -377,7 +377,7 @@ async fn each_operation_is_charged_and_counted() {
         assert_eq!(got["type"], expected, "{got}");
     }
     socket.send_json(json!({ "type": "complete", "id": "a" })).await;
-    // The handshake was the first of three.
+    // The handshake was the first of three allowed requests.
     socket.send_json(subscribe("d", "{ me }")).await;
     let refused: Value = socket.receive_json().await;
     assert_eq!(refused["payload"][0]["extensions"]["status"], 429, "{refused}");

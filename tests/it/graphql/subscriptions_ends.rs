@@ -1,4 +1,4 @@
-//! Streams end with their sockets, also where nobody says goodbye.
+//! Streams end with their sockets, even without a close frame.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use tokio_tungstenite::tungstenite::protocol::Role;
 
 use super::subscriptions::{Streams, schema, subscribe};
 
-/// Connects over TCP, past `connection_ack`.
+/// Connects over TCP and waits for `connection_ack`.
 async fn dial(address: SocketAddr) -> WebSocketStream<TcpStream> {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let head = format!(
@@ -53,7 +53,7 @@ async fn server(streams: &Streams) -> stockade::server::BoundServer {
     router.create_server().unwrap().bind(0).await.unwrap()
 }
 
-/// The sockets that are killed.
+/// The number of sockets that the test kills.
 const SOCKETS: usize = 1_000;
 
 #[tokio::test]
@@ -66,7 +66,7 @@ async fn streams_of_a_thousand_killed_sockets_end() {
     for number in 0..SOCKETS {
         let mut socket = dial(address).await;
         send(&mut socket, subscribe("a", "subscription { wait }")).await;
-        // Of every other one something is unread, so that its end is a reset.
+        // Every other socket has unread data, so it ends with a reset.
         if number % 2 == 0 {
             receive(&mut socket).await;
         }
@@ -74,14 +74,14 @@ async fn streams_of_a_thousand_killed_sockets_end() {
     }
     let all = || format!("{} of {SOCKETS} run", streams.live());
     wait_until(|| streams.live() == SOCKETS, all).await;
-    // No close frame, and no goodbye.
+    // Disconnect without a close frame.
     sockets.into_iter().for_each(|socket| drop(socket.into_inner()));
     wait_until(|| streams.live() == 0, || format!("{} live", streams.live())).await;
     handle.shutdown();
     served.await.unwrap().unwrap();
 }
 
-/// Looks again until a condition holds.
+/// Repeats a check until it succeeds.
 async fn wait_until(holds: impl Fn() -> bool, say: impl Fn() -> String) {
     let end = tokio::time::Instant::now() + Duration::from_secs(60);
     while !holds() {

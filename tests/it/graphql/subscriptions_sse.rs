@@ -1,4 +1,4 @@
-//! Operations by POST whose outcomes come as events.
+//! Operations by POST with results as server-sent events.
 
 use stockade::graphql::GraphQl;
 use stockade::prelude::*;
@@ -58,7 +58,7 @@ async fn a_client_that_takes_events_alone_reads_errors_as_events() {
     }
     let query = ask(&client, EVENTS, "{ me }").await;
     assert!(query.text().starts_with("event: next\ndata: {\"data\":{\"me\":null}}\n\n"));
-    // What is no request at all has its status.
+    // A malformed request gets an error status instead.
     let malformed = client.post("/graphql").header("accept", EVENTS);
     malformed.header("content-type", "application/json").body("{").await.assert_status(400);
 }

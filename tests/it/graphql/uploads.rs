@@ -1,4 +1,4 @@
-//! Files that come with an operation by a form.
+//! Files that a multipart form sends with an operation.
 
 use stockade::graphql::{GraphQl, UploadOptions, async_graphql as gql};
 use stockade::prelude::*;
@@ -100,7 +100,8 @@ async fn a_form_follows_the_convention() {
         MultipartForm::new().text("operations", "{").text("map", "{}"),
         MultipartForm::new().text("operations", format!("[{}]", operations())).text("map", "{}"),
         MultipartForm::new().text("operations", operations()).text("map", "[]"),
-        // The file that the map names does not come, comes unnamed, or stands for nothing.
+        // The file is missing, absent from the map, or mapped to an invalid
+        // path.
         one(),
         file(MultipartForm::new().text("operations", operations()).text("map", "{}")),
         file(
@@ -119,7 +120,7 @@ async fn a_form_follows_the_convention() {
     ] {
         send(&client, form).await.assert_status(400);
     }
-    // Without a map a variable is missing.
+    // With an empty map, the variable gets no file.
     let form = MultipartForm::new().text("operations", operations()).text("map", "{}");
     let answer: Value = send(&client, form).await.json();
     assert!(answer["errors"][0]["message"].as_str().unwrap().contains("$file"), "{answer}");

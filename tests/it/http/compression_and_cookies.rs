@@ -1,7 +1,7 @@
 //! Compression, entity tags, cookies, metrics and request ids.
 //!
-//! None of it is in the specification; the sources are in the documentation of
-//! the helpers.
+//! The specification does not cover these. The helpers' documentation lists the
+//! sources.
 
 use std::io::{Read as _, Write as _};
 use std::pin::Pin;
@@ -25,13 +25,13 @@ use stockade_errors::random::Random;
 
 use crate::support::{app, app_of, block_on, call, check, header_of, request, show};
 
-/// 20,000 bytes that shrink well, and not to nothing.
+/// Returns 20,000 bytes that compress well, but not to almost nothing.
 fn text() -> String {
     let words = (0..).map(|number: u32| format!("line {} of a text\n", number * 7919 % 1_000));
     words.flat_map(String::into_bytes).take(20_000).map(char::from).collect()
 }
 
-/// The body by another program's decoder.
+/// Decodes a body with another library.
 fn unpack(coding: &str, bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     match coding {
@@ -43,7 +43,7 @@ fn unpack(coding: &str, bytes: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// The bytes by another program's encoder.
+/// Encodes a body with another library.
 fn pack(coding: &str, bytes: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
     match coding {
@@ -94,13 +94,13 @@ fn typed(media: &'static str, headers: &[(&'static str, &'static str)]) -> impl 
     (map, text())
 }
 
-/// Bytes that no coding makes smaller.
+/// Returns bytes that no content coding makes smaller.
 fn noise() -> Bytes {
     let mut random = Random::new(1);
     (0..2_000).map(|_| random.bits().to_le_bytes()[3]).collect()
 }
 
-/// Pieces with a pause before each, in which nothing is ready.
+/// A stream that is pending once before each piece.
 struct Slow {
     pieces: std::vec::IntoIter<&'static str>,
     waits: bool,
@@ -126,7 +126,7 @@ impl futures_util::Stream for Slow {
     }
 }
 
-/// So many events that are all ready.
+/// A stream of this many events, all ready immediately.
 struct Events(u32);
 
 impl futures_util::Stream for Events {
@@ -139,7 +139,7 @@ impl futures_util::Stream for Events {
     }
 }
 
-/// Content coding, `Vary`, and the bytes of the body.
+/// Returns the content coding, `Vary`, and the body's bytes.
 fn fetch(app: &App, target: &str, accept: &str) -> (String, String, Vec<u8>) {
     let get = request(&format!("GET {target}\naccept-encoding: {accept}"));
     let response = block_on(app.handle(get));
@@ -170,7 +170,8 @@ fn a_body_comes_as_the_client_can_read_it() {
         assert_eq!(unpack(&coding, &bytes), text().into_bytes(), "{accept}");
         assert!(coding == "-" || bytes.len() < 5_000, "{accept}: {}", bytes.len());
     }
-    // Large bodies are compressed while they are sent, streams as they come.
+    // Large bodies are compressed while they are sent, and streams as their
+    // pieces arrive.
     for coding in ["gzip", "br", "zstd"] {
         let large = fetch(&app, "/large", coding);
         assert_eq!(unpack(&large.0, &large.2), b"0123456789".repeat(100_000));
@@ -207,7 +208,7 @@ fn the_head_tells_what_became_of_the_body() {
     let response = block_on(app.handle(request(gzip)));
     let vary: Vec<_> = response.headers().get_all("vary").iter().collect();
     assert_eq!(vary, ["origin", "accept-encoding"]);
-    // A 304 has the tag that the client has.
+    // A 304 repeats the client's tag.
     let known = |tag| format!("GET /unchanged\nif-none-match: {tag}");
     assert_eq!(header_of(&app, &known("W/\"1\""), "etag"), "W/\"1\"");
     assert_eq!(header_of(&app, &known("\"1\""), "etag"), "\"1\"");
@@ -228,13 +229,13 @@ fn an_event_can_be_read_when_it_comes() {
             assert_eq!(&begun(coding, &packed)[before..], event.as_bytes(), "{coding}");
         }
     }
-    // Any stream is flushed when it has nothing more for now.
+    // A stream is flushed whenever its next piece is not ready.
     let mut body = block_on(app.handle(request("GET /stream\naccept-encoding: gzip"))).into_body();
     let piece = block_on(body.frame()).unwrap().unwrap().into_data().unwrap();
     assert_eq!(begun("gzip", &piece), b"one ");
 }
 
-/// What can be read of bytes that have not come to their end.
+/// Decodes as much of an incomplete body as possible.
 fn begun(coding: &str, bytes: &[u8]) -> Vec<u8> {
     let mut reader: Box<dyn std::io::Read + '_> = match coding {
         "gzip" => Box::new(flate2::read::GzDecoder::new(bytes)),
@@ -340,7 +341,7 @@ fn tagging() -> App {
     })
 }
 
-/// 1994-11-06 08:49:37.
+/// Returns the time 1994-11-06 08:49:37.
 fn changed() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777)
 }
@@ -417,7 +418,7 @@ fn compressed_resource_can_be_changed_with_its_tag() {
     check(&app, &format!("GET /text\nif-match: {tag}"), &format!("200 {}", text()));
     assert_eq!(status("PUT /text\nif-match: W/\"a\""), "412");
     assert_eq!(status("PUT /text\nif-match: W/a"), "400");
-    // The version itself is weak.
+    // The resource's own tag is weak.
     assert_eq!(status(&format!("PUT /weak\nif-match: {tag}")), "412");
 }
 

@@ -1,5 +1,5 @@
-//! Middleware that changes content, together: compression, entity tags,
-//! sanitization, timeouts.
+//! Combinations of content middleware: compression, entity tags, sanitization
+//! and timeouts.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn what_reads_the_body_stands_behind_what_decodes_it() {
         );
         assert!(error.contains(&expected), "{error}");
     }
-    // In the other order it cleans what was compressed.
+    // In the opposite order, sanitization cleans the decompressed body.
     let options = RouterOptions::new().middleware((with_decompression(), with_sanitization()));
     let mut router = Router::with_options(options);
     router.post("/x", async |Body(body): Body<Unchecked<Value>>| Json(body.0));
@@ -46,7 +46,7 @@ fn what_reads_the_body_stands_behind_what_decodes_it() {
     assert_eq!(block_on(show(response)), r#"200 {"a":"&lt;b&gt;"}"#);
 }
 
-/// Status and headers without the body, sorted.
+/// Returns the status and headers, sorted and without the body.
 fn head(app: &App, text: &str) -> Vec<String> {
     let response = block_on(app.handle(request(text)));
     let size = response.body().as_bytes().map(|bytes| bytes.len());
@@ -57,7 +57,7 @@ fn head(app: &App, text: &str) -> Vec<String> {
         .filter(|(name, _)| *name != "ratelimit")
         .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
         .collect();
-    // A host knows the length of what it sends.
+    // A host adds the length of a body with a known size.
     if let Some(size) = size.filter(|_| !has_length && text.starts_with("GET")) {
         lines.push(format!("content-length: {size}"));
     }

@@ -19,7 +19,8 @@ use tokio::time::timeout;
 
 use crate::support::block_on;
 
-/// Two numbers after the last one that the client saw, then none for ever.
+/// Sends two numbers after the last one that the client received, then stays
+/// open.
 async fn numbers(LastEventId(last): LastEventId) -> Sse {
     let last = last.and_then(|last| last.parse().ok()).unwrap_or(0);
     let events = stream::iter(last + 1..=last + 2).map(|number: u32| {
@@ -31,11 +32,11 @@ async fn numbers(LastEventId(last): LastEventId) -> Sse {
 
 async fn silent() -> Sse {
     let never = stream::once(pending::<Result<Event, Infallible>>());
-    // The shortest interval there is, in its place.
+    // Zero selects the shortest allowed interval.
     Sse::new(never).keep_alive(Duration::ZERO)
 }
 
-/// Large events without end; what was taken of them is counted.
+/// Sends large events without end and counts the events that were read.
 async fn flood(taken: State<Arc<AtomicUsize>>) -> Sse {
     let taken = Arc::clone(&taken);
     Sse::new(stream::repeat_with(move || {
@@ -44,7 +45,7 @@ async fn flood(taken: State<Arc<AtomicUsize>>) -> Sse {
     }))
 }
 
-/// The data of an event of [`flood`], in bytes.
+/// The size of an event's data in [`flood`], in bytes.
 const EVENT: usize = 65_536;
 
 #[test]
@@ -81,7 +82,8 @@ fn a_client_that_does_not_read_slows_the_stream_down() {
         let server = Server::start_with(tree, Arc::clone(&taken)).await;
         let mut slow = server.get("/flood", "").await;
         slow.until("id: 1\n").await;
-        // On this one thread, everybody who can go on has had many turns.
+        // On this single thread, every task that can make progress has had many
+        // turns.
         let mut asker = server.connect().await;
         let (mut before, mut unchanged) = (0, 0);
         while unchanged < 100 {
@@ -93,7 +95,7 @@ fn a_client_that_does_not_read_slows_the_stream_down() {
             unchanged = if now == before { unchanged + 1 } else { 0 };
             before = now;
         }
-        // What was held back comes when there is room again.
+        // The stream continues when there is space again.
         slow.until(&format!("id: {}\n", before + 10)).await;
     });
 }
@@ -144,7 +146,7 @@ impl Server {
 
 struct Client {
     stream: TcpStream,
-    /// The answer so far, in chunks as they came.
+    /// The response so far, with its chunk framing.
     read: String,
 }
 
@@ -154,14 +156,14 @@ impl Client {
         soon(self.stream.write_all(head.as_bytes())).await.unwrap();
     }
 
-    /// Reads until the answer contains a text.
+    /// Reads until the response contains this text.
     #[track_caller]
     fn until(&mut self, text: &str) -> impl Future<Output = ()> {
         let place = std::panic::Location::caller();
         async move {
             let mut seen = 0;
             while !self.read[seen..].contains(text) {
-                // The text may be in two pieces.
+                // The text may span two reads.
                 seen = self.read.len().saturating_sub(text.len());
                 let mut piece = vec![0; EVENT];
                 let count = soon(self.stream.read(&mut piece)).await.unwrap();
@@ -172,7 +174,7 @@ impl Client {
     }
 }
 
-/// Fails the test when something takes far too long.
+/// Fails the test if a future takes far too long.
 async fn soon<F: Future>(future: F) -> F::Output {
     timeout(Duration::from_secs(30), future).await.expect("nothing happened for 30 s")
 }

@@ -1,4 +1,4 @@
-//! Texts of a path that name a file.
+//! The `FileName` type in paths and bodies.
 
 use stockade::extract::FileName;
 use stockade::prelude::*;

@@ -1,4 +1,5 @@
-//! Files over a real port: ranges, conditions, HEAD, names.
+//! Static files over a real port: ranges, conditional requests, HEAD and file
+//! names.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -11,7 +12,7 @@ use tokio::net::TcpStream;
 
 use crate::support::block_on;
 
-/// A folder with a file of 300,000 bytes that was changed long ago.
+/// A folder with a 300,000-byte file that was last changed long ago.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -32,7 +33,7 @@ impl Drop for Folder {
     }
 }
 
-/// 30,000 lines of ten bytes.
+/// Returns 30,000 lines of ten bytes each.
 fn lines() -> String {
     (0..30_000).map(|line| format!("{line:09}\n")).collect()
 }
@@ -49,7 +50,7 @@ async fn download(file: FileRequest, State(folder): State<PathBuf>) -> Result<Fi
     Ok(file.open(folder.join("lines.txt")).await?.download("Zeilen für alle.txt"))
 }
 
-/// Sends a request on a connection of its own, and returns head and body.
+/// Sends a request on a new connection and returns the head and the body.
 async fn exchange(address: std::net::SocketAddr, request: &str, more: &str) -> (String, String) {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let head = format!("{request} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{more}\r\n");
@@ -102,7 +103,7 @@ fn a_file_is_sent_over_a_port_whole_and_in_parts() {
         let (head, body) = get("Range: bytes=10-19\r\n").await;
         has(&head, &["http/1.1 206 ", "content-length: 10", "content-range: bytes 10-19/300000"]);
         assert_eq!(body, "000000001\n");
-        // A download that broke off goes on.
+        // The client resumes an interrupted download.
         let more = format!("Range: bytes=100000-\r\nIf-Range: {etag}\r\n");
         let (head, body) = get(&more).await;
         has(&head, &["http/1.1 206 ", "content-length: 200000"]);
@@ -132,7 +133,7 @@ fn a_file_is_sent_over_a_port_whole_and_in_parts() {
             let (head, _) = exchange(address, &format!("GET /files/{name}"), "").await;
             has(&head, &[&format!("http/1.1 {status} ")]);
         }
-        // A part is a part of the file, and not of its compressed bytes.
+        // A range applies to the file rather than to its compressed bytes.
         let packed = async |more: &str| exchange(address, "HEAD /packed/lines.txt", more).await.0;
         let head = packed("Accept-Encoding: gzip\r\n").await;
         has(&head, &["content-encoding: gzip", &format!("etag: w/{etag}")]);

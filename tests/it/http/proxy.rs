@@ -1,5 +1,4 @@
-//! Bodies that are read piece by piece, requests that are taken apart, and a
-//! reverse proxy that is made of both: from one server to another one.
+//! Streamed request bodies, request parts, and a reverse proxy that uses both.
 //!
 //! Spec: Request object › body; Limits › Body size.
 
@@ -26,7 +25,7 @@ async fn pieces(mut body: HttpBody) -> Result<String, ApiError> {
     Ok(format!("{lengths:?}"))
 }
 
-/// A POST whose body comes in these pieces, or breaks.
+/// Creates a POST with a body of these pieces. An `Err` breaks the body.
 fn post(path: &str, pieces: &[Result<&'static str, &'static str>]) -> http::Request<HttpBody> {
     let pieces: Vec<_> = pieces.iter().map(|piece| piece.map_err(BoxError::from)).collect();
     http::Request::post(path).body(HttpBody::stream(stream::iter(pieces))).unwrap()
@@ -82,8 +81,8 @@ fn the_parts_of_a_form_are_streams_too() {
     check(&app, &form(&"h".repeat(400)), r#"413 {"error":"Request body too large"}"#);
 }
 
-/// `into_parts` of a request to a route with this middleware: the length and the
-/// type that its head says, and its bytes.
+/// Calls `into_parts` on a request behind this middleware. Returns the content
+/// length, the content type and the body.
 async fn taken_apart(middleware: Middleware, text: &str) -> String {
     async fn show(req: Request) -> String {
         let (head, body) = req.into_parts();
@@ -125,13 +124,13 @@ async fn the_parts_of_a_request_agree_with_each_other() {
     let get = "GET /\naccept: */*";
     let cases = [
         (nothing(), post, r#"200 7 application/json true {"a":1}"#),
-        // The bytes are those that were sent.
+        // The body has the original bytes.
         (parses(), post, r#"200 7 application/json true {"a":1}"#),
         (replaces(), post, "200 7 application/json true [1,2,3]"),
         (replaces(), "POST /\ncontent-length: 1\n\nx", "200 7 application/json true [1,2,3]"),
         (takes(), post, "200 0 application/json true "),
         (nothing(), get, "200 - - true "),
-        // The `{}` of a body that is not parsed is not sent on.
+        // The `{}` that represents an unparsed body is not forwarded.
         (looks(), get, "200 - - true "),
     ];
     for (index, (middleware, text, expected)) in cases.into_iter().enumerate() {
@@ -149,14 +148,14 @@ fn a_request_goes_to_http_and_back() {
     assert!(back.peer().is_some());
 }
 
-/// The upstream server and the client of the proxy.
+/// The upstream server's address and the proxy's client.
 struct Upstream {
     address: SocketAddr,
     client: Client<HttpConnector, HttpBody>,
 }
 
 async fn proxy(upstream: State<Upstream>, mut req: Request) -> Result<Response, ApiError> {
-    // Headers of one connection alone.
+    // `Connection` applies to only one connection.
     req.headers_mut().remove(header::CONNECTION);
     let (mut head, body) = req.into_parts();
     let path = head.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
@@ -212,7 +211,7 @@ async fn a_reverse_proxy_needs_no_glue() {
 #[test]
 fn chunks_of_an_upstream_are_no_fault_of_a_handler() {
     log::watch();
-    // The header of an upstream, whose body the client has decoded.
+    // Forwards the upstream's header, although the client has decoded the body.
     async fn passes_on(Path(coding): Path<String>) -> Result<Response, ApiError> {
         let response = http::Response::builder().header(header::TRANSFER_ENCODING, coding);
         response.body("decoded".into()).map_err(ApiError::internal)
@@ -220,7 +219,7 @@ fn chunks_of_an_upstream_are_no_fault_of_a_handler() {
     let app = app_of(routes! { ":coding": { GET: passes_on } });
     let line = "a handler's Transfer-Encoding is left out";
     for (coding, level) in [("Chunked", "DEBUG"), ("gzip", "ERROR"), ("gzip,chunked", "ERROR")] {
-        // Other tests write that line at the level of an error too.
+        // Other tests also log this line at error level.
         let count = || log::lines_with(&format!("{level} {line}")).len();
         let before = count();
         check(&app, &format!("GET /{coding}"), "200 decoded");

@@ -52,7 +52,7 @@ async fn a_client_with_the_version_gets_304() {
         ("*", 304),
         ("\"6\"", 200),
         ("\"77\"", 200),
-        // An unquoted tag is not a tag.
+        // An unquoted value is not a tag.
         ("7", 200),
     ] {
         let response = client.get("/orgs/1").header("if-none-match", header).await;
@@ -80,7 +80,7 @@ async fn a_read_evaluates_if_match_too() {
     client.get("/weak").header("if-match", "W/\"7\"").await.assert_status(412);
 }
 
-/// A tag without `WithETag` is not compared.
+/// Only `WithETag` responses are compared.
 #[tokio::test]
 async fn other_routes_do_not_compare_versions() {
     let response = client().get("/plain").header("if-none-match", "\"7\"").await;

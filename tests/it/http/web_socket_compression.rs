@@ -1,4 +1,5 @@
-//! Compression of WebSocket messages: where it is set, and what a client and a document see.
+//! WebSocket message compression: its settings, the negotiation and the
+//! documents.
 
 use std::pin::pin;
 
@@ -44,7 +45,8 @@ async fn handshake(app: &App, path: &str) -> Response {
     app.handle(request).await
 }
 
-/// Returns the parameters of the response, without those of the windows between messages.
+/// Returns the response's extension parameters after the two for context
+/// takeover.
 fn parameters(app: &App, path: &str) -> Option<String> {
     let response = block_on(handshake(app, path));
     assert_eq!(response.status(), 101);
@@ -107,13 +109,14 @@ fn compressed_messages_reach_the_handler() {
         let mut response = handshake(&app, "/on").await;
         let (mut client, server) = tokio::io::duplex(65_536);
         tokio::spawn(Switch::take(&mut response).unwrap().run(Upgraded::new(server)));
-        // A hundred times the letter a, and its echo.
+        // A message of 100 letters `a`, and its echo.
         let message = [0xc1, 0x86, 0, 0, 0, 0, 0x4a, 0x4c, 0xa4, 0x3d, 0, 0];
         client.write_all(&message).await.unwrap();
         let mut echo = [0; 8];
         client.read_exact(&mut echo).await.unwrap();
         assert_eq!(echo, [0xc1, 6, 0x4a, 0x4c, 0xa4, 0x3d, 0, 0]);
-        // More than `max_payload` in a few bytes: a thousand and one letters.
+        // A few bytes that decompress to 1,001 letters, which exceeds
+        // `max_payload`.
         let bomb =
             [0xc1, 0x8b, 0, 0, 0, 0, 0x4a, 0x4c, 0x1c, 0x05, 0xa3, 0x60, 0x14, 0x0c, 0x7b, 0, 0];
         client.write_all(&bomb).await.unwrap();
@@ -132,7 +135,7 @@ async fn the_test_client_works_without_compression() {
         socket.send_text(text.as_str()).await;
         assert_eq!(socket.receive_text().await, text);
     }
-    // It says so if a test offers an extension by itself.
+    // The test client reports an extension that a test offers itself.
     let offered = client.websocket("/on").header("sec-websocket-extensions", "permessage-deflate");
     let outcome = tokio::spawn(async move { drop(pin!(offered.connect()).await) }).await;
     let panic = outcome.unwrap_err().into_panic();

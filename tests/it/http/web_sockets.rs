@@ -1,4 +1,4 @@
-//! WebSocket routes, over an own upgrade object and a pipe, and once over a port.
+//! WebSocket routes over an in-memory pipe, and over a real port.
 //!
 //! Spec: WebSocket routes; Router construction and members › addWebSocketRoute.
 
@@ -38,7 +38,7 @@ fn options() -> RouterOptions {
     RouterOptions::new().enable_web_sockets(true).prefix("/api")
 }
 
-/// The same routes by the tree and by calls.
+/// Creates the same routes from a tree and with method calls.
 fn routers() -> [Router; 2] {
     let tree = routes! {
         "rooms": {
@@ -62,7 +62,7 @@ fn routers() -> [Router; 2] {
     [create_router(tree, options()), calls]
 }
 
-/// A handshake with more lines.
+/// Creates a handshake with additional lines.
 fn handshake(target: &str, more: &str) -> Request {
     let mut request = request(&format!(
         "GET {target}\nhost: example.com\nconnection: upgrade\nupgrade: websocket\n\
@@ -72,7 +72,7 @@ fn handshake(target: &str, more: &str) -> Request {
     request
 }
 
-/// `status body` of the answer to a handshake.
+/// Returns the response to a handshake as `status body`.
 async fn answer(app: &App, target: &str, more: &str) -> String {
     show(app.handle(handshake(target, more)).await).await
 }
@@ -108,12 +108,12 @@ fn refusals_come_in_their_order_with_a_json_body() {
         block_on(async {
             let unknown = answer(&app, "/api/nowhere", "").await;
             assert_eq!(unknown, r#"404 {"error":"Not Found"}"#);
-            // The origin before the middleware.
+            // The origin is checked before the middleware runs.
             let evil = answer(&app, "/api/rooms/a", "\norigin: https://evil.com").await;
             assert_eq!(evil, r#"403 {"error":"this origin may not connect"}"#);
             let nobody = answer(&app, "/api/rooms/a", "\norigin: https://example.com").await;
             assert!(nobody.starts_with("401 "), "{nobody}");
-            // A list replaces the rule of the same origin.
+            // A list of origins replaces the same-origin rule.
             let same = format!("{TOKEN}\norigin: https://example.com");
             assert!(answer(&app, "/api/rooms/a/open", &same).await.starts_with("403 "));
             let listed = format!("{TOKEN}\norigin: https://app.example.com");
@@ -139,7 +139,7 @@ fn a_page_may_stand_beside_it() {
     }
 }
 
-// HEAD finds the route of GET, and was answered with 101.
+// HEAD matches the GET route, and the response used to be a 101.
 #[test]
 fn head_opens_no_connection() {
     for router in routers() {
@@ -153,7 +153,7 @@ fn head_opens_no_connection() {
     }
 }
 
-/// The messages of all mistakes.
+/// Returns the messages of all configuration errors.
 fn mistakes(router: Router) -> Vec<String> {
     let error = router.build().unwrap_err();
     error.issues().iter().map(|mistake| mistake.message().to_owned()).collect()
@@ -211,7 +211,7 @@ fn a_host_that_gives_no_connection_away_refuses_as_a_mistake_of_the_client() {
         let mut request = handshake("/api/rooms/a", TOKEN);
         request.extensions_mut().remove::<Upgrade>();
         let answer = block_on(async { show(app.handle(request).await).await });
-        // A 5xx would be a line at error level, for anybody who asks.
+        // With a 5xx, any client could write lines at error level.
         assert_eq!(answer, r#"400 {"error":"this host gives no connection away"}"#);
     }
 }
@@ -236,7 +236,8 @@ fn the_options_have_the_names_of_the_specification() {
     assert_eq!(socket.max_payload, 1_048_576);
 }
 
-/// The origins that may open the only WebSocket, and whether the same origin may.
+/// Returns the WebSocket's allowed origins, and whether the same origin is
+/// allowed.
 fn origins(options: RouterOptions, of_route: WebSocketOptions) -> (Vec<String>, bool) {
     let mut router = Router::with_options(options.enable_web_sockets(true));
     router.add_web_socket_route("/x", async |_: WebSocket| {}, of_route);
@@ -271,7 +272,7 @@ fn a_list_of_origins_is_removed_for_a_route_and_for_a_router() {
     assert_eq!(from("null"), 403);
 }
 
-/// The names of the headers of an answer, sorted.
+/// Returns the sorted names of the response's headers.
 fn names_of(response: &Response) -> Vec<&str> {
     let mut names: Vec<&str> = response.headers().keys().map(|name| name.as_str()).collect();
     names.sort_unstable();
@@ -291,7 +292,7 @@ fn the_stages_see_the_handshake_and_leave_the_switch_alone() {
         assert_eq!(open.status(), 101);
         assert_eq!(names_of(&open), ["connection", "sec-websocket-accept", "upgrade"]);
 
-        // HTTP/2, where the switch is a 200.
+        // On HTTP/2, the response that switches protocols is a 200.
         let mut connect = request("CONNECT /a\nhost: example.com\nsec-websocket-version: 13");
         connect.extensions_mut().insert(Upgrade::extended_connect());
         let open = app.handle(connect).await;
@@ -367,7 +368,7 @@ fn schemas_of_an_entry_check_messages_and_the_handshake() {
     }
 }
 
-/// A handshake over TCP, past its answer.
+/// Connects over TCP and completes the handshake.
 async fn dial(address: SocketAddr, target: &str) -> WebSocketStream<TcpStream> {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let head = format!(
@@ -402,7 +403,7 @@ fn a_web_socket_runs_over_a_port_until_the_shutdown() {
             panic!("no close frame");
         };
         assert_eq!(u16::from(close.code), 1001);
-        // The other side of the closing handshake is sent while waiting for the end.
+        // The client sends its close frame while it waits for the end.
         assert!(client.next().await.is_none());
         served.await.unwrap().unwrap();
     });

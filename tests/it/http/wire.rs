@@ -1,5 +1,4 @@
-//! Bytes on the wire that a server sends or reads itself, and their traces in the log
-//! and in the metrics.
+//! Bytes that a server itself sends or reads, and their log lines and metrics.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -16,7 +15,7 @@ use tower_http::services::ServeDir;
 
 use crate::support::{block_on, log};
 
-/// Fails the test if something takes far too long.
+/// Fails the test if a future takes far too long.
 async fn soon<F: Future>(future: F) -> F::Output {
     tokio::time::timeout(Duration::from_secs(30), future).await.unwrap()
 }
@@ -28,12 +27,12 @@ async fn serve(router: Router) -> (SocketAddr, ServerHandle, JoinHandle<()>) {
     (address, handle, served)
 }
 
-/// Sends bytes on a connection, and reads to its end.
+/// Sends bytes on a new connection and reads to its end.
 async fn exchange(address: SocketAddr, bytes: impl AsRef<[u8]>) -> String {
     let mut stream = soon(TcpStream::connect(address)).await.unwrap();
     soon(stream.write_all(bytes.as_ref())).await.unwrap();
     let mut read = Vec::new();
-    // The server may reset a connection on which it has not read everything.
+    // The server may reset a connection if it has not read everything.
     let _ = soon(stream.read_to_end(&mut read)).await;
     String::from_utf8_lossy(&read).into_owned()
 }
@@ -62,7 +61,7 @@ fn rejected_heads_are_logged_and_counted() {
             let before = count();
             let answer = exchange(address, head).await;
             assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{head}: {answer}");
-            // The line follows the response.
+            // The line is logged after the response.
             soon(async {
                 while count() == before {
                     tokio::task::yield_now().await;
@@ -81,7 +80,7 @@ fn rejected_heads_are_logged_and_counted() {
         ] {
             assert!(text.contains(line), "{text}");
         }
-        // A client that leaves in the middle of a head is not one of them.
+        // A client that disconnects within a request head is not counted.
         let mut stream = soon(TcpStream::connect(address)).await.unwrap();
         soon(stream.write_all(b"GET / HTTP/1.1\r\nHost")).await.unwrap();
         drop(stream);
@@ -121,7 +120,7 @@ fn stream_of_events_that_a_shutdown_ends_is_not_aborted() {
         let lines = log::lines_with("INFO GET /ticks ");
         assert_eq!(lines.len(), 2, "{lines:?}");
         let aborted = lines.iter().filter(|line| line.contains("aborted")).count();
-        // Only the client that left before.
+        // Only the client that disconnected before the shutdown.
         assert_eq!(aborted, 1, "{lines:?}");
     });
 }
@@ -204,7 +203,7 @@ fn client_does_not_send_a_body_that_is_not_read() {
             let status = String::from_utf8_lossy(&read[9..12]).into_owned();
             assert_eq!(status, expected.to_string(), "{request}");
         }
-        // The body may be empty, and then its type means nothing.
+        // The content type of an empty body does not matter.
         let chunked = "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
         let answer =
             exchange(address, format!("POST /untyped HTTP/1.1\r\nHost: a\r\n{chunked}")).await;

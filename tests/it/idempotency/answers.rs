@@ -1,4 +1,4 @@
-//! Which answers are stored, and what a retry gets.
+//! Stored responses, and the responses to retries.
 
 use std::convert::Infallible;
 
@@ -93,7 +93,7 @@ fn errors_of_the_handler_are_stored_too() {
             assert!(again.contains(" replayed "), "{again}");
             assert_eq!(runs.count(), number);
         }
-        // They ask the client to send it again.
+        // These statuses ask the client to retry, so they are not stored.
         for status in [408, 503] {
             let before = runs.count();
             for _ in 0..2 {
@@ -174,8 +174,9 @@ fn a_panic_is_an_answer_of_the_handler() {
     assert_eq!(runs.count(), 1);
 }
 
-/// An error handler of the entry and one of the router write a stored error as any
-/// other; one that is middleware in front leaves it alone, the first time too.
+/// The error handlers of the route and the router also format stored errors.
+/// `with_error_handling` before the keys does not change the error, even in the
+/// first response.
 #[test]
 fn an_error_has_its_form_when_it_comes_again() {
     fn own(error: &mut ErrorReply) {
@@ -230,12 +231,12 @@ fn what_came_before_the_handler_is_not_stored() {
             let lines = format!("{lines}\ncontent-type: application/json\n\n{json}");
             shown(app.handle(request(&lines)).await).await
         };
-        // An argument that cannot be taken; then the client has mended its body.
+        // An invalid argument and a malformed body, then the corrected request.
         assert!(send(ada, "256").await.starts_with("400 "));
         assert!(send(ada, "{").await.starts_with("400 "));
         assert_eq!(send(ada, "7").await, "200 1");
         assert_eq!(send(ada, "7").await, "200 replayed 1");
-        // Middleware behind.
+        // The middleware after the keys rejects this user.
         let bob = ada.replace("ada", "bob");
         assert!(send(&bob, "7").await.starts_with("403 "));
         assert!(send(&bob, "8").await.starts_with("403 "));
@@ -358,7 +359,7 @@ where
     app(router)
 }
 
-/// One call of a batch that is refused does not free the key of those that ran.
+/// A failed call of a batch does not free the key, because other calls ran.
 #[test]
 fn a_batch_of_calls_is_one_request() {
     let runs = Runs::default();
@@ -387,7 +388,8 @@ fn a_batch_of_calls_is_one_request() {
     });
 }
 
-/// The time behind the keys belongs to the handler: it is 503, and the key is free.
+/// A timeout after the keys belongs to the handler. The response is a 503 and
+/// the key is free.
 #[tokio::test(start_paused = true)]
 async fn a_timeout_behind_frees_the_key() {
     let runs = Runs::default();

@@ -1,4 +1,5 @@
-//! The facts of keys, and the checks that read them: map, policy, hardening, schemas.
+//! Facts about keys in the route map, and checks that use them: policies,
+//! hardening and schemas.
 
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ struct Payment {
     cents: u32,
 }
 
-/// A route that demands a key, of whoever `auth` lets through.
+/// Creates a route that requires a key from every client that `auth` accepts.
 fn paying(auth: Middleware, keys: Idempotency) -> Router {
     let middleware = vec![auth, with_idempotency(keys.required(true))];
     let handler = async |Body(payment): Body<Payment>| payment;
@@ -87,7 +88,8 @@ fn attacks_on_keys_are_refused() {
     let report = attack(&Hardening::new(paying(by_name(), in_memory())));
     assert_eq!(report.count(AttackFamily::IdempotencyKeys).passed, 13, "{report}");
     assert_eq!(report.count(AttackFamily::IdempotencyKeys).failed, 0, "{report}");
-    // Bodies come with a key, else they were refused for the missing one.
+    // These attacks send a key. Otherwise the missing key would cause the
+    // rejection.
     assert!(report.count(AttackFamily::Bodies).passed > 10, "{report}");
     assert!(report.is_hardened(), "{report}");
 }
@@ -99,7 +101,7 @@ fn attacks_on_unquoted_keys_are_refused() {
     assert!(report.is_hardened(), "{report}");
 }
 
-/// Something in front of the application gives each request a key.
+/// A layer in front of the application adds a key to each request.
 #[test]
 fn a_key_that_is_made_up_on_the_way_is_found() {
     let made_up = async |app: App, mut req: Request| {

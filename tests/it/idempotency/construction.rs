@@ -1,4 +1,4 @@
-//! Mistakes that are found while the router is built.
+//! Configuration errors found while the router is built.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use stockade::validation::{Schema as AnySchema, ValidationOptions, validate_agai
 
 use super::*;
 
-/// The mistakes of a route with this middleware.
+/// Returns the configuration errors of a route with this middleware.
 fn mistakes(method: &str, middleware: impl IntoIterator<Item = Middleware>) -> String {
     let mut router = Router::with_options(quiet());
     let list: Vec<Middleware> = middleware.into_iter().collect();

@@ -1,4 +1,4 @@
-//! Clients that leave, handlers that are dropped, stores that fail.
+//! Clients that disconnect, handlers that are dropped and stores that fail.
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
@@ -15,7 +15,7 @@ use tokio::time::{Instant, advance, sleep};
 
 use super::*;
 
-/// A handler that waits for a sign, and counts its runs.
+/// A handler that waits for a signal and counts its runs.
 #[derive(Clone, Default)]
 struct Waiting {
     runs: Runs,
@@ -41,7 +41,7 @@ impl Waiting {
     }
 }
 
-/// Lets a request begin, and drops it, as a server does when its client leaves.
+/// Starts a request and drops it, as a server does when its client disconnects.
 async fn begin_and_leave(app: &App) {
     let mut sent = Box::pin(send(app, "k", ""));
     let mut cx = Context::from_waker(Waker::noop());
@@ -50,7 +50,7 @@ async fn begin_and_leave(app: &App) {
     settle().await;
 }
 
-/// Lets tasks in the background go on as far as they can.
+/// Runs background tasks until they cannot make progress.
 async fn settle() {
     for _ in 0..20 {
         tokio::task::yield_now().await;
@@ -96,7 +96,7 @@ async fn a_handler_does_not_go_on_for_ever() {
     assert_eq!(send(&app, "k", "").await, "200 2");
 }
 
-/// With `OnAbandoned::Refuse` too, because nothing can have been done.
+/// This also applies to `OnAbandoned::Refuse`, because the handler has not run.
 #[tokio::test(start_paused = true)]
 async fn a_request_that_is_dropped_before_its_handler_frees_the_key() {
     let runs = Runs::default();
@@ -119,7 +119,8 @@ async fn a_request_that_is_dropped_before_its_handler_frees_the_key() {
     assert_eq!(runs.count(), 1);
 }
 
-/// The client gets its 503 at once, and its retry the answer.
+/// The client gets a 503 at the timeout. A later retry gets the handler's
+/// response.
 #[tokio::test(start_paused = true)]
 async fn a_timeout_in_front_does_not_stop_the_handler() {
     let waiting = Waiting::default();
@@ -142,11 +143,11 @@ async fn a_timeout_in_front_does_not_stop_the_handler() {
     assert_eq!(send(&app, "k", "").await, "200 replayed 1");
 }
 
-/// A store in memory whose calls can fail, with the time of the test.
+/// An in-memory store that uses the test's clock and can fail.
 struct Faulty {
     inner: MemoryIdempotencyStore,
     is_down: AtomicBool,
-    /// The number of answers that cannot be kept from now on.
+    /// The number of responses that the store will fail to save.
     refused: AtomicUsize,
     is_silent: AtomicBool,
     calls: Mutex<Vec<&'static str>>,
@@ -248,7 +249,7 @@ async fn a_store_that_is_down_is_503_before_the_handler() {
     assert_eq!(answer.headers()["retry-after"], "1");
     assert!(shown(answer).await.starts_with("503 "));
     assert_eq!(send_lines(&app, "POST /x", "").await, "200 1", "without a key");
-    // A store that does not answer.
+    // The store does not respond.
     store.is_down.store(false, Ordering::SeqCst);
     store.is_silent.store(true, Ordering::SeqCst);
     let begin = Instant::now();
@@ -313,7 +314,8 @@ async fn a_lease_is_renewed_while_the_handler_runs() {
     assert_eq!(send(&app, "k", "").await, "200 replayed done");
 }
 
-/// A process that dies renews nothing: here the store does not hear of it.
+/// A dead process does not renew its lease. In this test, its call does not
+/// reach the store.
 #[tokio::test(start_paused = true)]
 async fn the_key_of_a_dead_process_is_free_after_its_lease() {
     for (on_abandoned, expected) in [(OnAbandoned::Run, "200 2"), (OnAbandoned::Refuse, UNKNOWN)] {
@@ -335,7 +337,7 @@ async fn the_key_of_a_dead_process_is_free_after_its_lease() {
     }
 }
 
-/// A handler that lost its place does not replace the answer of another one.
+/// A handler that lost its lease does not replace another handler's response.
 #[tokio::test(start_paused = true)]
 async fn a_late_answer_is_not_kept() {
     let (runs, go) = (Runs::default(), Arc::new(Notify::new()));
@@ -351,7 +353,7 @@ async fn a_late_answer_is_not_kept() {
     });
     let mut first = Box::pin(send(&app, "k", ""));
     assert!(first.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-    // It computes for a minute, so that nothing is renewed.
+    // The handler computes for a minute, so nothing renews its lease.
     advance(Duration::from_secs(60)).await;
     assert_eq!(send(&app, "k", "").await, "200 2");
     go.notify_one();

@@ -1,4 +1,4 @@
-//! Idempotency keys: a request that is sent again runs once.
+//! Idempotency keys: a request that is sent several times runs once.
 
 mod answers;
 mod checks;
@@ -19,12 +19,12 @@ use stockade::prelude::*;
 
 use crate::support::{app, request, text_of};
 
-/// The number of times that a handler has begun.
+/// The number of times that a handler has started.
 #[derive(Clone, Default)]
 struct Runs(Arc<AtomicUsize>);
 
 impl Runs {
-    /// Counts one, and returns its number.
+    /// Increments the count and returns it.
     fn begin(&self) -> usize {
         self.0.fetch_add(1, Ordering::SeqCst) + 1
     }
@@ -38,7 +38,8 @@ fn in_memory() -> Idempotency {
     Idempotency::new(MemoryIdempotencyStore::new())
 }
 
-/// Users by their bearer token, which is their name; others are clients.
+/// Uses the bearer token as the user's name. Requests without one belong to
+/// their client.
 fn by_name() -> Middleware {
     let user = async |name: String| Some(json!({ "sub": name }));
     with_auth(Auth::bearer(user).required(false))
@@ -48,7 +49,8 @@ fn quiet() -> RouterOptions {
     RouterOptions::new().rate_limit(false).expose_errors(false)
 }
 
-/// Makes an application of a handler at `POST /x` and `POST /y`, behind the keys.
+/// Creates an application with one handler at `POST /x` and `POST /y`, behind
+/// the keys.
 macro_rules! keyed {
     ($options:expr, $handler:expr) => {
         keyed!($options, $handler, quiet())
@@ -64,8 +66,8 @@ macro_rules! keyed {
 }
 use keyed;
 
-/// Sends a text with a key, and gives `status body`, with `replayed` between them
-/// for a stored answer.
+/// Sends a text with a key. Returns `status body`, or `status replayed body`
+/// for a stored response.
 async fn send(app: &App, key: &str, text: &str) -> String {
     send_lines(app, &format!("POST /x\nidempotency-key: \"{key}\""), text).await
 }

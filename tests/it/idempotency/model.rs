@@ -1,4 +1,4 @@
-//! Requests in any order, against a model of the rules.
+//! Random sequences of requests, compared with a model of the rules.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::support::block_on;
 const ROUNDS: usize = 60;
 const REQUESTS: usize = 120;
 
-/// The first request of each key in its scope: its body, and its answer.
+/// The first request of each key in its scope: its body and its response.
 type Model = HashMap<(usize, usize), (usize, String)>;
 
 #[test]
@@ -26,7 +26,7 @@ fn any_order_of_requests_is_as_the_model_says() {
 async fn round(random: &mut Random) {
     let runs = Runs::default();
     let counted = runs.clone();
-    // The status stands in the body.
+    // The request body contains the status.
     let app = keyed!(in_memory(), move |Body(text): Body<String>| {
         let number = counted.begin();
         async move {

@@ -1,4 +1,4 @@
-//! Users of different sources whose subjects are the same text.
+//! Users from different sources with identical subjects.
 
 use stockade::auth::{ApiKey, KeyRing, TokenVerifier, generate_jwt};
 use stockade::middleware::UserKey;
@@ -10,7 +10,7 @@ use super::*;
 
 const COOKIE: &str = "__Host-session";
 
-/// A client of an application that counts the runs of its handler.
+/// Creates a client for an application that counts its handler's runs.
 fn client(auth: Auth) -> TestClient {
     let runs = Runs::default();
     let handler = move || {
@@ -27,8 +27,8 @@ fn post(client: &TestClient) -> TestRequest {
     client.post("/x").header("idempotency-key", "\"k\"")
 }
 
-/// Sends each request twice: the first time it runs, and the second time it gets its own
-/// stored response.
+/// Sends each request twice. The first runs, and the second gets its own stored
+/// response.
 async fn run_once_each(requests: &[&dyn Fn() -> TestRequest]) {
     for (number, request) in (1..).zip(requests) {
         let first = request().await;
@@ -73,7 +73,7 @@ async fn one_method_with_two_issuers_keeps_their_users_apart() {
         post(&client).bearer(&without)
     }])
     .await;
-    // A new token of the same user.
+    // The same user's new token.
     let renewed = token(&secret(1), json!({ "iss": "a", "sub": "7", "jti": "2" }));
     let again = post(&client).bearer(&renewed).await;
     again.assert_text("1").assert_header("idempotency-replayed", "true");
@@ -86,7 +86,8 @@ async fn two_methods_without_an_issuer_keep_their_users_apart() {
     run_once_each(&[&|| post(&client).bearer(&a), &|| post(&client).bearer(&b)]).await;
 }
 
-/// The cookie of a session, and an API key, of users with the same subject.
+/// Returns a client, a session cookie and an API key. Both users have the same
+/// subject.
 async fn session_and_api_key(pool: Option<&str>) -> (TestClient, String, ApiKey) {
     let cookie = SessionCookie::new(KeyRing::new(secret(1)));
     let sessions = Sessions::<()>::new(MemorySessionStore::new(), cookie);
@@ -188,8 +189,8 @@ async fn a_rate_limit_by_user_key_keeps_issuers_apart() {
     client.get("/x").bearer(&b).await.assert_status(429);
 }
 
-/// Ten addresses fill the store with their keys. Another address still gets its requests
-/// through, and its retries still find their responses.
+/// Ten addresses fill the store with their keys. Another address can still send
+/// requests, and its retries still find their responses.
 #[tokio::test]
 async fn ten_addresses_do_not_turn_an_eleventh_away() {
     let store = MemoryIdempotencyStore::new().max_keys(100).max_keys_per_owner(20);
@@ -218,8 +219,8 @@ async fn ten_addresses_do_not_turn_an_eleventh_away() {
     }
 }
 
-/// Subjects, issuers and tenants that contain separators, or that are the same text of
-/// another type.
+/// Subjects, issuers and tenants that contain separators, or that are the same
+/// text with different types.
 #[tokio::test]
 async fn texts_with_separators_and_other_types_share_no_response() {
     let users = [

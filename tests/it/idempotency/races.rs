@@ -1,4 +1,4 @@
-//! Duplicates at the same time.
+//! Concurrent duplicates.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ const KEYS: usize = 1_000;
 const DUPLICATES: usize = 20;
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// Sends each key twenty times at the same time, and counts the runs of each.
+/// Sends each key twenty times concurrently and counts its runs.
 async fn race(options: Idempotency) -> (Vec<usize>, Vec<String>) {
     let runs: Arc<Vec<AtomicUsize>> = Arc::new((0..KEYS).map(|_| AtomicUsize::new(0)).collect());
     let counted = Arc::clone(&runs);
-    // A busy machine may let a task wait for longer than the usual lease.
+    // A busy machine can delay a task for longer than the default lease.
     let app = keyed!(options.lease(LONG), move |Body(key): Body<String>| {
         let counted = Arc::clone(&counted);
         async move {
@@ -27,7 +27,7 @@ async fn race(options: Idempotency) -> (Vec<usize>, Vec<String>) {
         }
     });
     let tasks = (0..KEYS * DUPLICATES).map(|index| {
-        // Those of one key are apart by a few, and not all in one place.
+        // Interleave the duplicates of ten keys.
         let key = (index / DUPLICATES / 10 * 10) + index % 10;
         let app = app.clone();
         tokio::spawn(async move {

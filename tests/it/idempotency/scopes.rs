@@ -1,4 +1,4 @@
-//! Whose a key is, and for which request.
+//! The scope of a key: its owner and its request.
 
 use super::*;
 use crate::support::block_on;
@@ -27,7 +27,7 @@ fn users_clients_and_routes_have_keys_of_their_own() {
             assert_eq!(send_lines(&app, &lines, "").await, format!("200 {number}"));
             assert_eq!(send_lines(&app, &lines, "").await, format!("200 replayed {number}"));
         }
-        // Other clients, by their addresses.
+        // Other clients have other addresses.
         let mut other = request(&format!("{}\ncontent-type: text/plain\n\n", lines("/x", "")));
         other = other.with_peer(stockade::PeerAddr("192.0.2.99:1".parse().unwrap()));
         assert_eq!(shown(app.handle(other).await).await, "200 6");

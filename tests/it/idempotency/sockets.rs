@@ -1,4 +1,4 @@
-//! A client that leaves in the middle, over a socket.
+//! A client that disconnects during a request, over a real socket.
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -6,7 +6,7 @@ use tokio::sync::Notify;
 
 use super::*;
 
-/// Tells that the future which holds it was dropped.
+/// Sends a notification when the future that holds it is dropped.
 struct Left(Arc<Notify>);
 
 impl Drop for Left {
@@ -51,11 +51,11 @@ async fn the_retry_of_a_client_that_left_gets_the_answer() {
     first.write_all(LINES.as_bytes()).await.unwrap();
     begun.notified().await;
     drop(first);
-    // The server has seen it, and has dropped the request.
+    // The server has noticed the disconnect and dropped the request.
     left.notified().await;
     go.notify_one();
 
-    // The handler goes on in a task of its own.
+    // The handler continues in a separate task.
     let answer = loop {
         let mut again = TcpStream::connect(address).await.unwrap();
         again.write_all(LINES.as_bytes()).await.unwrap();

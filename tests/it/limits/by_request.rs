@@ -1,4 +1,4 @@
-//! Rate limits that choose key and quota for each request.
+//! Rate limits that choose the key and the quota for each request.
 //!
 //! Spec: Limits › Rate limit; Router options › `rateLimit`.
 
@@ -19,7 +19,8 @@ struct Member {
     paid: bool,
 }
 
-/// Authenticates any token, which is the name of an organization. `acme` pays.
+/// Authenticates any token as an organization's name. `acme` is a paying
+/// organization.
 fn token() -> Middleware {
     with_auth(|org: String| (org != "wrong").then(|| json!({ "paid": org == "acme", "org": org })))
 }
@@ -63,7 +64,8 @@ async fn each_organization_has_the_quota_of_its_plan() {
     }
 }
 
-/// The limit of the root runs after authentication, wherever the tree authenticates.
+/// The root's limit runs after authentication, regardless of its place in the
+/// tree.
 #[tokio::test]
 async fn runs_after_authentication_further_in() {
     let client = client(routes! {
@@ -79,7 +81,7 @@ async fn runs_after_authentication_further_in() {
     for path in ["/orders", "/users", "/twice/below"] {
         client.get(path).bearer("acme").await.assert_status(429);
     }
-    // Without a user nothing is counted.
+    // Requests without a user are not counted.
     for _ in 0..9 {
         client.get("/open").await.assert_status(200).assert_no_header("ratelimit-policy");
     }
@@ -116,7 +118,7 @@ async fn failed_logins_count_for_the_address() {
     client.get("/orders/mine").bearer("acme").await.assert_status(200);
     client.get("/orders/mine").bearer("wrong").await.assert_status(401);
     client.get("/orders/mine").bearer("acme").await.assert_status(429);
-    // The limit by plan has counted one request.
+    // The limit by plan has counted only one request.
     let other = client.get("/orders/mine").bearer("acme").peer("203.0.113.7").await;
     other.assert_status(200);
     other.assert_header("ratelimit", "\"route\";r=2;t=60, \"route-2\";r=1;t=60");
@@ -184,7 +186,7 @@ async fn a_changed_quota_keeps_the_count() {
     }
 }
 
-/// Addresses of one IPv6 network are one client, as in other limits.
+/// Addresses in one IPv6 network count as one client, as in other limits.
 #[tokio::test]
 async fn an_address_counts_as_its_network() {
     let limit = RateLimit::by(|req| Some((req.client_ip()?, 1 / MINUTE)));
@@ -246,7 +248,7 @@ fn the_map_lists_it_without_a_quota() {
     assert_eq!((rate[0].name.as_str(), rate[0].limit), ("plan", None));
 }
 
-/// Counts in memory, with its own quota.
+/// A store that counts in memory with its own quota.
 struct Generous(RateLimitPolicy, MemoryRateStore);
 
 impl RateStore for Generous {
@@ -260,7 +262,7 @@ impl RateStore for Generous {
     }
 }
 
-/// The header has said `q=60` next to `r=599`.
+/// The header used to show `q=60` next to `r=599`.
 #[tokio::test]
 async fn the_policy_shows_the_quota_of_a_store() {
     let store = || {
@@ -280,7 +282,7 @@ async fn the_policy_shows_the_quota_of_a_store() {
     }
 }
 
-/// A store that decides later, like a store across a network.
+/// A store that decides later, like a store across the network.
 struct Later(MemoryRateStore);
 
 impl RateStore for Later {

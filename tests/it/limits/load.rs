@@ -1,5 +1,4 @@
-//! The limit of requests in flight: who is refused, and when a place is free
-//! again.
+//! The limit of requests in flight: rejected requests and freed places.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -51,7 +50,7 @@ fn with(options: RouterOptions) -> App {
     app(create_router(api(), options).state(Readiness::new()))
 }
 
-/// Begins a request that takes a place until it is dropped.
+/// Starts a request that holds a place until it is dropped.
 fn waiting(app: &App, path: &str) -> Pin<Box<ResponseFuture>> {
     let mut future = Box::pin(app.handle(request(&format!("GET {path}"))));
     block_on(std::future::poll_fn(|cx| {
@@ -75,9 +74,9 @@ fn beyond_the_limit_of_a_router_everything_with_a_route_is_refused() {
         assert_eq!(response.headers()["retry-after"], "1", "{text}");
         assert_eq!(response.headers()["x-frame-options"], "DENY", "{text}");
     }
-    // The body is not even read.
+    // The server does not even read the body.
     check(&app, "POST /fast\ncontent-type: application/json\n\n{", BUSY);
-    // Watching goes on, and what costs nothing too.
+    // Health checks and requests that cost nothing still pass.
     check(&app, "GET /exempt", "200 exempt");
     check(&app, "GET /health/live", r#"200 {"status":"ok"}"#);
     check(&app, "GET /health/ready", r#"200 {"status":"ok"}"#);
@@ -91,9 +90,10 @@ fn beyond_the_limit_of_a_router_everything_with_a_route_is_refused() {
         metrics.text()
     );
     let mut lines = log::lines_with("because 2 requests are in flight");
-    // Of another test, which may run at the same time.
+    // Another test with these lines may run concurrently.
     lines.retain(|line| !line.contains(" /own/"));
-    // One line in each second of the clock, in which the test begins anywhere.
+    // One line per second of the clock. The test may start anywhere within a
+    // second.
     let most = 2 + begin.elapsed().as_secs();
     assert!((1..=most).contains(&(lines.len() as u64)), "{most} s: {lines:?}");
     assert!(lines[0].starts_with("WARN GET /fast is refused, "), "{lines:?}");
@@ -108,7 +108,8 @@ fn a_place_is_free_when_the_last_byte_has_left() {
     check(&app, "GET /fast", BUSY);
     assert_eq!(block_on(text_of(response.into_body())), "onetwo");
     check(&app, "GET /fast", "200 fast");
-    // The client leaves in the middle; a panic; an error; no body at all.
+    // A client that disconnects early, a panic, a HEAD request and an error all
+    // free the place.
     drop(block_on(app.handle(request("GET /pieces"))));
     check(&app, "GET /fast", "200 fast");
     for (text, status) in [("GET /panics", 500), ("HEAD /pieces", 200), ("POST /fast\n\nx", 415)] {
@@ -116,7 +117,7 @@ fn a_place_is_free_when_the_last_byte_has_left() {
         assert!(block_on(call(&app, text)).starts_with(&status), "{text}");
         check(&app, "GET /fast", "200 fast");
     }
-    // A whole answer is held by nobody, even if it is not read.
+    // A complete response does not hold a place, even if nobody reads it.
     let answer = block_on(app.handle(request("GET /fast")));
     check(&app, "GET /fast", "200 fast");
     drop(answer);
@@ -148,7 +149,7 @@ fn limits_of_groups_and_entries_count_for_themselves() {
     }
     check(&app, "GET /a/free", "200 free");
     let second = waiting(&app, "/own/waits");
-    // Both hold a place of the router.
+    // Both requests hold a place of the router's limit.
     check(&app, "GET /own/fast", BUSY);
     check(&app, "GET /a/free", "200 free");
     drop(first);

@@ -62,7 +62,8 @@ fn the_same_name_twice_is_a_mistake() {
     }
 }
 
-/// Limit, remaining and reset, as the older headers have them.
+/// Returns the limit, the remaining requests and the reset time from the legacy
+/// headers.
 fn legacy(response: &Response) -> [u64; 3] {
     ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]
         .map(|name| response.headers()[name].to_str().unwrap().parse().unwrap())
@@ -98,7 +99,7 @@ fn the_older_headers_tell_of_the_tightest_limit() {
     assert_eq!((refused.status().as_u16(), legacy(&refused)[..2].to_vec()), (429, vec![1, 0]));
 }
 
-/// A store that never answers, or with an error at once.
+/// A store that never responds, or that fails immediately.
 struct Broken {
     is_silent: bool,
 }

@@ -1,4 +1,4 @@
-//! Hooks that see the bodies of requests and responses.
+//! Hooks that inspect request and response bodies.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
@@ -11,8 +11,8 @@ use stockade::{HttpBody, http};
 
 use crate::support::{app, block_on, check, log, request, show, text_of};
 
-/// The pieces that hooks have seen, as `direction offset text`, with `…` where
-/// the body goes on.
+/// The pieces that hooks have received, as `direction offset text`. `…` means
+/// that the body continues.
 #[derive(Clone, Default)]
 struct Seen(Arc<Mutex<Vec<String>>>);
 
@@ -51,7 +51,7 @@ fn with(hooks: BodyHooks) -> App {
     app(create_router(api, RouterOptions::new().rate_limit(false).max_body_size(16)))
 }
 
-/// A request whose body comes in pieces.
+/// Creates a request with a body in several pieces.
 fn in_pieces(target: &str, pieces: &[&'static str]) -> Request {
     let pieces: Vec<_> = pieces.iter().map(|piece| Ok::<_, Infallible>(*piece)).collect();
     let request = http::Request::post(target).header("content-type", "application/json");
@@ -71,13 +71,13 @@ fn a_hook_sees_each_piece_and_changes_nothing() {
     check(&app, "GET /echo", "200 whole");
     assert_eq!(seen.take(), ["-> 0 whole"]);
 
-    // A stream is seen when it leaves.
+    // The hook sees a stream when it is sent.
     let response = block_on(app.handle(request("GET /pieces")));
     assert!(seen.take().is_empty());
     assert_eq!(block_on(text_of(response.into_body())), "onetwo");
     assert_eq!(seen.take(), ["-> 0 one", "-> 3 two"]);
 
-    // There is nothing to see.
+    // The hook receives nothing for these requests.
     for text in ["HEAD /echo", "HEAD /pieces", "GET /fails", "GET /nowhere"] {
         block_on(app.handle(request(text)));
         assert!(seen.take().is_empty(), "{text}");
@@ -102,7 +102,7 @@ fn a_hook_sees_so_many_bytes_and_no_more() {
     assert_eq!(seen.take(), ["<- 0 1234", "<- 4 …", "-> 0 5"]);
     check(&app, "GET /echo", "200 whole");
     assert_eq!(seen.take(), ["-> 0 whol…"]);
-    // The limit of the body stays.
+    // The body size limit still applies.
     let answer = ask(&["0123456789", "0123456789"]);
     assert_eq!(answer, r#"413 {"error":"Request body too large"}"#);
     assert_eq!(seen.take(), ["<- 0 0123…"]);

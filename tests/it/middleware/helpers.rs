@@ -1,4 +1,4 @@
-//! The helpers that change, limit, log and answer.
+//! Middleware helpers that transform, limit, log and respond.
 //!
 //! Spec: Middleware helpers; Errors › Response rules, rule 4; Limits ›
 //! `withRateLimit`.
@@ -75,9 +75,9 @@ fn other_bodies_are_not_looked_at() {
     check(&app, "DELETE /a", untouched);
     check(&app, &format!("POST /a\n{json}\n\n{{"), r#"400 {"error":"Invalid JSON body"}"#);
     check(&app, "POST /bytes/a\ncontent-type: image/png\n\n<", "200 <");
-    // Raw bytes stay as they were sent.
+    // Raw bytes stay unchanged.
     check(&app, &format!("POST /bytes/a\n{json}\n\n\"<\""), "200 \"<\"");
-    // No body is still none.
+    // A missing body stays missing.
     check(&app, &format!("POST /typed/a\n{json}"), "200 null");
     check(&app, &format!("POST /typed/a\n{json}\n\n\"<\""), r#"200 "&lt;""#);
 }
@@ -180,7 +180,7 @@ fn errors_and_panics_take_the_path_of_errors() {
 
 // with_rate_limit
 
-/// A clock that is set by hand.
+/// A clock that a test sets.
 #[derive(Clone)]
 struct Clock(Arc<Mutex<Instant>>);
 
@@ -201,14 +201,14 @@ impl Clock {
 
 const REFUSED: &str = r#"429 {"error":"Too Many Requests"}"#;
 
-/// An app of what `define` registers.
+/// Creates an application with the routes that `define` registers.
 fn limited(define: impl FnOnce(&mut Router)) -> App {
     let mut router = Router::with_options(RouterOptions::new().expose_errors(false));
     define(&mut router);
     app(router)
 }
 
-/// What a header says of the policy of this name.
+/// Returns the header's item for the policy with this name.
 fn said_of(response: &Response, header: &str, policy: &str) -> Option<String> {
     let lines = response.headers().get_all(header).iter();
     let lines: Vec<&str> = lines.map(|line| line.to_str().unwrap()).collect();
@@ -237,7 +237,7 @@ fn a_route_has_a_limit_of_its_own() {
     check(&app, "GET /free", "200 free");
     clock.forward(58);
     check(&app, "GET /limited", REFUSED);
-    // A client that waits as long as it was told to is let in.
+    // A client that waits for the announced time is allowed again.
     clock.forward(1);
     check(&app, "GET /limited", "200 ok");
 }
@@ -300,7 +300,7 @@ fn mistakes_of_limits_are_found_by_the_build() {
     assert!(error.contains("a timeout must not be 0"), "{error}");
 }
 
-// The keys `rate_limit` and `timeout`
+// The route options `rate_limit` and `timeout`
 
 #[test]
 fn limits_of_an_entry_stand_between_inherited_and_own_middleware() {
@@ -327,7 +327,7 @@ fn limits_of_an_entry_stand_between_inherited_and_own_middleware() {
     router.use_([note("node")]);
     let second = Duration::from_secs(1);
     let route = router.get("/", async || "ok").middleware([note("own")]);
-    // The last of each counts.
+    // The last value of each option wins.
     route.timeout(second).rate_limit(1 / MINUTE).timeout(second).rate_limit(2 / MINUTE);
     let app = app(router);
     assert_eq!(names(&app), expected);
@@ -337,7 +337,7 @@ fn limits_of_an_entry_stand_between_inherited_and_own_middleware() {
 
 // with_timeout
 
-/// Runs on a clock that jumps ahead whenever everything waits.
+/// Runs a future on a clock that advances whenever every task waits.
 fn on_paused_clock<F: Future>(future: F) -> F::Output {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     runtime.enable_time().start_paused(true).build().unwrap().block_on(future)
@@ -387,7 +387,7 @@ fn a_timeout_has_the_status_that_is_asked_for() {
     let options = RouterOptions::new().expose_errors(false).metrics(&metrics);
     let app = app(create_router(tree, options));
     let answer = on_paused_clock(app.handle(request("POST /408")));
-    // The rest of the request is not read.
+    // The server does not read the rest of the request.
     assert_eq!(answer.headers()["connection"], "close");
     assert_eq!(on_paused_clock(show(answer)), r#"408 {"error":"Request Timeout"}"#);
     assert!(log::lines_with("/408").iter().all(|line| line.starts_with("DEBUG")));

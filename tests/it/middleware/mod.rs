@@ -1,4 +1,4 @@
-//! Middleware, and the built-in stages of a router.
+//! Middleware and a router's built-in stages.
 
 mod body_hooks;
 mod helpers;

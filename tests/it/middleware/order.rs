@@ -1,4 +1,4 @@
-//! Middleware: its forms, its order, its answers.
+//! Middleware: its forms, its order and its responses.
 //!
 //! Spec: Middleware contract.
 
@@ -10,7 +10,7 @@ use stockade::prelude::*;
 
 use crate::support::{app, app_of, block_on, check, header_of, request};
 
-/// Middleware that notes its name in a header that the handler echoes.
+/// Creates middleware that adds its name to a header that the handler echoes.
 fn note(name: &'static str) -> Middleware {
     Middleware::new(move |req: &mut Request| {
         let so_far = req.headers().get("x-ran").map_or("", |value| value.to_str().unwrap());
@@ -141,9 +141,9 @@ fn style_b_runs_around_the_rest() {
     });
     check(&app, "GET /x", "200 in>handler");
     check(&app, "GET /fails", r#"409 {"error":"Resource conflict"}"#);
-    // Errors of the rest are responses here.
+    // The middleware receives errors of later stages as responses.
     assert_eq!(crate::support::header_of(&app, "GET /fails", "x-seen"), "409");
-    // And so are panics.
+    // It also receives panics as responses.
     assert_eq!(crate::support::header_of(&app, "GET /panics", "x-seen"), "500");
     assert_eq!(crate::support::header_of(&app, "GET /panics-before", "x-seen"), "500");
 }
@@ -257,7 +257,7 @@ fn validation_comes_after_middleware_and_before_the_handler() {
     check(&app, &format!("POST /x\n{json}\n\n{{\"n\":1}}"), r#"200 {"n":1}"#);
     let refused = r#"400 {"error":"Validation failed","details":{"errors":[{"field":"n","message":"Number must be at least 1","rule":"minimum"}]}}"#;
     check(&app, &format!("POST /x\n{json}\n\n{{\"n\":0}}"), refused);
-    // An empty body is `{}` for validation, and the default makes it a body.
+    // An empty body is validated as `{}`, and the default value then fills it.
     check(&app, "POST /x", r#"200 {"n":0}"#);
     check(
         &app,

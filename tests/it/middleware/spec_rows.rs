@@ -1,8 +1,8 @@
-//! Every row of four tables of the specification, one by one: Response headers,
-//! CORS rules, Limits, Statuses. What a row means in detail is in the modules
-//! of its subject.
+//! Every row of four tables in the specification: Response headers, CORS rules,
+//! Limits and Statuses. The module of each subject tests the details.
 //!
-//! Spec: Response headers; Response headers › CORS rules; Limits; Errors › Statuses.
+//! Spec: Response headers; Response headers › CORS rules; Limits; Errors ›
+//! Statuses.
 
 use std::time::Duration;
 
@@ -53,7 +53,8 @@ fn api() -> RouteTree {
     }
 }
 
-/// Middleware that might find a user, as far as a router can see, and finds none.
+/// Creates middleware that finds no user. The router must assume that it might
+/// find one.
 fn unknown() -> Middleware {
     Middleware::new(|_: &mut Request| ())
 }
@@ -120,8 +121,8 @@ fn rows_of_cors_rules() {
 
 #[test]
 fn a_proxy_that_is_not_trusted_is_warned_of_once_for_the_process() {
-    // Any other test may have caused the warning already, so this one runs
-    // itself again in a process of its own.
+    // Another test may already have caused the warning, so this test runs
+    // itself in a new process.
     let name =
         "middleware::spec_rows::a_proxy_that_is_not_trusted_is_warned_of_once_for_the_process";
     if std::env::var_os("ALONE").is_none() {
@@ -160,7 +161,8 @@ fn rows_of_limits() {
     assert_eq!(policy(RouterOptions::new().rate_limit(own)), r#""default";q=7;w=5"#);
     assert_eq!(policy(RouterOptions::new().rate_limit(false)), "-");
 
-    // Client identity: the peer, the trusted hop, the key generator.
+    // The sources of the client identity: the peer, the trusted hop and the key
+    // generator.
     let left = |app: &App, headers: &str| {
         header_of(app, &format!("GET /text{headers}"), "ratelimit").contains(";r=0")
     };

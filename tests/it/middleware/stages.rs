@@ -1,7 +1,8 @@
-//! The fixed stages, seen from outside: every row of Response headers, CORS
-//! rules, Limits and Statuses.
+//! The built-in stages, tested from outside: every row of Response headers,
+//! CORS rules, Limits and Statuses.
 //!
-//! Spec: Response headers; Response headers › CORS rules; Limits; Errors › Statuses.
+//! Spec: Response headers; Response headers › CORS rules; Limits; Errors ›
+//! Statuses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +15,8 @@ use stockade::{Clock, HostOptions, LocalPeer, PeerAddr};
 
 use crate::support::{app, block_on, request};
 
-/// Status and the values of some headers: `200 name=value;name=-`.
+/// Returns the status and the values of some headers as `200
+/// name=value;name=-`.
 fn seen(app: &App, text: &str, names: &[&str]) -> String {
     seen_of(block_on(app.handle(request(text))), names)
 }
@@ -99,7 +101,7 @@ fn each_security_header_can_be_changed_or_left_out() {
     let expected =
         "200 x-frame-options=-;referrer-policy=same-origin;x-content-type-options=nosniff";
     assert_eq!(seen(&app, "GET /text", &names), expected);
-    // What a handler says itself stays.
+    // A handler's own header stays.
     let own = "200 content-security-policy=default-src 'self'";
     assert_eq!(seen(&app, "GET /own", &["content-security-policy"]), own);
 }
@@ -176,7 +178,8 @@ fn preflights_are_answered_before_everything_else() {
         assert_eq!(ask("/nowhere", "https://app.example"), allowed);
         assert_eq!(ask("/text", "https://evil.example"), refused);
     }
-    // A registered OPTIONS route is asked itself, and charged.
+    // A registered OPTIONS route runs for preflights and counts against the
+    // limit.
     let mut router =
         Router::with_options(RouterOptions::new().rate_limit(RateLimit::new().max_requests(9)));
     router.options("/own", async || "own");
@@ -185,7 +188,7 @@ fn preflights_are_answered_before_everything_else() {
     assert_eq!(seen(&own, text, &["ratelimit"]), r#"200 ratelimit="default";r=8;t=60"#);
 }
 
-/// A clock that a test moves, in milliseconds.
+/// Returns a clock and its time in milliseconds, which a test can change.
 fn clock() -> (Arc<AtomicU64>, Clock) {
     let (start, millis) = (Instant::now(), Arc::new(AtomicU64::new(0)));
     let hand = Arc::clone(&millis);
@@ -212,13 +215,13 @@ fn the_rate_limit_is_a_hundred_a_minute_for_each_client() {
     assert_eq!(seen(&app, "GET /text", &names), expected);
     let body = block_on(crate::support::call(&app, "GET /text"));
     assert_eq!(body, r#"429 {"error":"Too Many Requests"}"#);
-    // Another client has its own hundred.
+    // Another client has a separate limit of 100 requests.
     let other = request("GET /text").with_peer(PeerAddr("198.51.100.1:1".parse().unwrap()));
     assert_eq!(
         seen_of(block_on(app.handle(other)), &["ratelimit"]),
         r#"200 ratelimit="default";r=99;t=60"#
     );
-    // Whoever waits as long as it was told gets through.
+    // A client that waits for the announced time is allowed again.
     millis.store(60_001, Ordering::Relaxed);
     assert_eq!(seen(&app, "GET /text", &["ratelimit"]), r#"200 ratelimit="default";r=99;t=60"#);
 }
@@ -227,7 +230,8 @@ fn the_rate_limit_is_a_hundred_a_minute_for_each_client() {
 fn a_client_behind_a_peer_without_an_address_is_found_where_that_is_trusted() {
     let unix = TrustProxy::networks(["unix:"]).unwrap();
     let other = TrustProxy::networks(["0.0.0.0/0"]).unwrap();
-    // The trust, and what is left for a first and a second client of one limit.
+    // The trusted proxies, and the remaining requests of the second and third
+    // client.
     for (trust, expected) in [
         (TrustProxy::none(), ["98", "97"]),
         (other, ["98", "97"]),
@@ -235,14 +239,14 @@ fn a_client_behind_a_peer_without_an_address_is_found_where_that_is_trusted() {
         (unix, ["99", "99"]),
     ] {
         let app = with(RouterOptions::new().trust_proxy(trust.clone()));
-        // Without an address all share what is left.
+        // Clients without a known address share one limit.
         let first = left(&app, "192.0.2.1");
         assert_eq!(first, "99");
         assert_eq!([left(&app, "198.51.100.1"), left(&app, "203.0.113.7")], expected, "{trust:?}");
     }
 }
 
-/// Returns what is left of the limit of a client that a proxy on a Unix socket names.
+/// Returns the remaining requests of a client behind a proxy on a Unix socket.
 fn left(app: &App, client: &str) -> String {
     let request = stockade::http::Request::get("/text")
         .header("host", "a")
@@ -259,7 +263,7 @@ fn left(app: &App, client: &str) -> String {
 fn a_refused_request_runs_nothing_and_its_body_is_not_read() {
     let limit = RateLimit::new().max_requests(1);
     let never = |_: &mut Request| -> Result<(), ApiError> { panic!("it ran") };
-    // The report of a panic may take a second.
+    // Use a fixed clock, because a panic report can take a second.
     let options = RouterOptions::new().rate_limit(limit).expose_errors(false).clock(clock().1);
     let mut router = Router::with_options(options);
     router.post("/x", async |_: Bytes| ()).middleware(never);
@@ -377,7 +381,7 @@ fn the_rules_of_cors_nearest_to_the_handler_count() {
     assert_eq!(from("/group/admin", "https://evil.example"), none);
     let admin = "200 access-control-allow-origin=https://admin.example;access-control-allow-credentials=true";
     assert_eq!(from("/group/admin", "https://admin.example"), admin);
-    // A preflight is answered by the same rules.
+    // A preflight follows the same rules.
     let asked = |path: &str, method: &str, origin: &str| {
         let asked = format!("access-control-request-method: {method}");
         seen(&app, &format!("OPTIONS {path}\norigin: {origin}\n{asked}"), &names[..1])
@@ -401,7 +405,7 @@ fn the_rules_of_cors_nearest_to_the_handler_count() {
         let answered = answered(path, method, origin);
         assert_eq!(answered, format!("200 {expected}"), "{method} {path} from {origin}");
     }
-    // What a handler says itself does not pass the rules by.
+    // A header from the handler does not bypass the CORS rules.
     assert_eq!(from("/own", "https://evil.example"), none);
     assert_eq!(from("/own-below", "https://evil.example"), none);
 }
