@@ -1,4 +1,4 @@
-//! Request ids, the access log and metrics as fixed stages, and health.
+//! Request ids, the access log, metrics and health checks.
 
 use std::convert::Infallible;
 use std::task::Poll;
@@ -40,7 +40,7 @@ fn with(options: RouterOptions) -> App {
     app(create_router(api(), options.expose_errors(false)))
 }
 
-/// Requests that no handler sees, or whose handler fails.
+/// Requests that do not reach a handler, or that make the handler fail.
 const REFUSED: [(&str, u16); 6] = [
     ("GET /nowhere", 404),
     ("PUT /seen/1", 405),
@@ -50,7 +50,7 @@ const REFUSED: [(&str, u16); 6] = [
     ("OPTIONS *", 204),
 ];
 
-/// The request with more headers.
+/// Adds headers to a request.
 fn adding(text: &str, headers: &str) -> String {
     let (head, body) = text.split_once("\n\n").map_or((text, None), |(a, b)| (a, Some(b)));
     body.map_or(format!("{head}\n{headers}"), |body| format!("{head}\n{headers}\n\n{body}"))
@@ -67,7 +67,7 @@ fn every_answer_has_the_names_of_its_request() {
         assert_eq!(response.headers()["x-request-id"], "id-7", "{text}");
         assert_eq!(response.headers()["traceparent"], TRACE, "{text}");
     }
-    // Who sends none gets one, and no trace.
+    // A client without an id gets a new id, but no trace.
     assert_eq!(header_of(&app, "GET /nowhere", "x-request-id").len(), 32);
     assert_eq!(header_of(&app, "GET /nowhere", "traceparent"), "-");
     check(&app, "GET /named\nx-request-id: id-8", "200 id-8");
@@ -78,7 +78,6 @@ fn every_answer_has_the_names_of_its_request() {
         (response.status(), &response.headers()["x-request-id"]),
         (StatusCode::TOO_MANY_REQUESTS, &"id-9".parse().unwrap())
     );
-    // Off is the default.
     let off = with(RouterOptions::new());
     assert_eq!(header_of(&off, "GET /seen/1\nx-request-id: id-9", "x-request-id"), "-");
 }
@@ -116,7 +115,7 @@ fn request_ids_are_switched_on_and_off() {
     assert!(serde_json::from_str::<RouterOptions>(r#"{"requestId":{"x":1}}"#).is_err());
 }
 
-/// The only access line that contains `text`, without the durations.
+/// Returns the only access line that contains `text`, without the durations.
 #[track_caller]
 fn access_line(text: &str) -> String {
     let lines = log::lines_with(text);
@@ -146,7 +145,7 @@ fn every_request_is_one_line_without_secrets() {
     assert_eq!(access_line("request_id=line-a"), expected);
     check(&app, "HEAD /seen/1\nx-request-id: line-b", "200");
     assert!(access_line("request_id=line-b").contains(" bytes=0 "));
-    // A refusal says which route it was.
+    // The line of a rejected request names the route.
     let app = with(RouterOptions::new().rate_limit(1 / MINUTE).access_log(true));
     block_on(call(&app, "GET /seen/1"));
     block_on(call(&app, "GET /seen/1\nx-request-id: line-c"));
@@ -169,7 +168,7 @@ fn a_line_can_be_read_without_its_key_values() {
     let pair = format!(" duration_us={:.0} ", millis * 1_000.0);
     assert!(pairs.contains(&pair) && pairs.contains(" path=/seen/text-1 "), "{duration}: {pairs}");
     assert!(!line.contains("s3cret"));
-    // Without an id and a client there are fewer words.
+    // Without an id and a client, the line has fewer fields.
     let bare = http::Request::get("/seen/text-2").body(()).unwrap();
     block_on(app.handle(bare));
     let line = access_line("(/seen/text-2)");
@@ -192,7 +191,7 @@ fn an_access_log_is_read_from_a_file() {
     assert!(read(r#"{"query":true}"#).unwrap_err().to_string().contains("an object with path"));
 }
 
-/// A line from which no text of a client breaks out.
+/// Client input cannot inject text into a log line.
 #[test]
 fn an_access_line_stays_one_line() {
     log::watch();
@@ -224,13 +223,13 @@ fn the_bytes_of_a_stream_are_counted_to_its_end() {
         "{line}"
     );
     assert!(line.ends_with(" aborted=true"), "{line}");
-    // The stream of an answer to HEAD is not sent, and that is no abort.
+    // The stream of a HEAD response is never sent, which is not an abort.
     check(&app, "HEAD /pieces\nx-request-id: stream-c", "200");
     let line = access_line("request_id=stream-c");
     assert!(line.contains(" bytes=0 ") && !line.contains("aborted"), "{line}");
 }
 
-/// Polls an answer once, and drops it.
+/// Polls a response once, then drops it.
 fn leave(app: &App, text: &str, meanwhile: impl FnOnce()) {
     let mut future = Box::pin(app.handle(request(text)));
     block_on(std::future::poll_fn(|cx| {
@@ -350,11 +349,11 @@ fn health_is_not_charged_and_follows_the_readiness() {
     assert_eq!(header_of(&app, "GET /own", "ratelimit"), "-");
     readiness.set(false);
     check(&app, "GET /health/ready", r#"503 {"status":"unavailable"}"#);
-    // Everything else is charged, other methods of the same path included.
+    // Everything else counts, including other methods of the same path.
     check(&app, "PUT /own", r#"405 {"error":"Method Not Allowed"}"#);
     check(&app, "GET /limited", r#"429 {"error":"Too Many Requests"}"#);
     check(&app, "GET /nowhere", r#"429 {"error":"Too Many Requests"}"#);
-    // The macro takes it too, and other bounds stay.
+    // The macro accepts the option too, and the other limits still apply.
     let tree = routes! {
         "x": { POST: { handler: async |_: Bytes| (), rate_limit: false, max_body: 1 } },
     };

@@ -1,4 +1,4 @@
-//! Spans of requests: their fields, what belongs to them, and when they end.
+//! Spans of requests: their fields, their events and their end.
 
 use std::convert::Infallible;
 use std::fmt::{Debug, Write as _};
@@ -22,7 +22,7 @@ use crate::support::{app, block_on, call, request, text_of};
 
 const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
-/// Keeps a line for each span that ends, and one for each event.
+/// Records a line for each span that ends and for each event.
 #[derive(Clone, Default)]
 struct Recorder {
     lines: Arc<Mutex<Vec<String>>>,
@@ -67,19 +67,19 @@ impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for Recorder {
 }
 
 impl Recorder {
-    /// Runs `work` with the lines that it leads to.
+    /// Runs `work` and records its lines.
     fn watch(work: impl FnOnce(&Self)) {
         let recorder = Self::default();
         let subscriber = tracing_subscriber::registry().with(recorder.clone());
         tracing::subscriber::with_default(subscriber, || work(&recorder));
     }
 
-    /// Takes the lines so far.
+    /// Removes and returns the lines so far.
     fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.lines.lock().unwrap())
     }
 
-    /// Takes the line of the only span that has ended.
+    /// Removes and returns the line of the only span that has ended.
     #[track_caller]
     fn span(&self) -> String {
         let lines = self.take();
@@ -182,7 +182,7 @@ fn path_and_agent_are_asked_for() {
         for part in ["http.route", "s3cret", "error.type", "otel.status_code", "trace_id"] {
             assert!(!span.contains(part), "{part} is in {span}");
         }
-        // What is malformed is left out, and what nobody knows has one name.
+        // Malformed values are omitted, and all unknown methods share one name.
         let odd = "BREW /no/where\nhost: not a host\ntraceparent: 00-0-0-00";
         block_on(call(&app, odd));
         let span = recorder.span();
@@ -290,7 +290,7 @@ fn the_hook_gets_the_span_before_it_is_entered() {
         assert!(!headers.contains_key("x-panic"), "asked for");
     });
     let app = with(RouterOptions::new().tracing(spans));
-    // Nobody wants the span.
+    // No subscriber is interested in the span.
     let errors_alone = tracing_subscriber::registry().with(LevelFilter::ERROR);
     tracing::subscriber::with_default(errors_alone, || block_on(call(&app, "GET /fails")));
     assert!(calls.lock().unwrap().is_empty());

@@ -1,4 +1,5 @@
-//! Responses that are in a document once: their names, and middleware that documents itself.
+//! Shared responses in the components of a document, and middleware that
+//! documents itself.
 
 use stockade::RouteDocs;
 use stockade::openapi::{OpenApiOptions, open_api};
@@ -15,7 +16,7 @@ enum OrgError {
     Teapot,
 }
 
-/// Lets only members of the organization pass.
+/// Rejects users outside the organization.
 #[stockade::middleware(may_respond(404, "No such organization"))]
 async fn in_org(Path(org): Path<String>, _req: &mut Request) -> Result<(), ApiError> {
     if org == "acme" { Ok(()) } else { Err(ApiError::new(404, "No such organization")) }

@@ -1,6 +1,7 @@
-//! The size of the document of many routes, and the work that it takes.
+//! The size of a document of many routes, and the work to create it.
 //!
-//! The work is counted in allocations, which repeat exactly where a time does not.
+//! The work is counted in allocations, which are exactly repeatable, unlike
+//! durations.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,17 +13,17 @@ use stockade::openapi::{OpenApiOptions, open_api};
 use stockade::prelude::*;
 use stockade::validation::{HasSchema, Rule};
 
-/// The largest document of 300 routes, in bytes: 350 KiB.
+/// The maximum size of a document of 300 routes, in bytes: 350 KiB.
 const MAX_BYTES: usize = 358_400;
 
-/// The largest document of 300 routes in gzip, in bytes.
+/// The maximum size of a document of 300 routes with gzip, in bytes.
 const MAX_COMPRESSED: usize = 30_000;
 
-/// The most allocations of the map of 300 routes: 86,807 and a tenth.
+/// The maximum number of allocations for a map of 300 routes: 86,807 plus 10 %.
 const MAX_OF_MAP: u64 = 95_500;
 
-/// The most allocations of the document of 300 routes, its map included: 159,836
-/// and a tenth.
+/// The maximum number of allocations for a document of 300 routes, including
+/// its map: 159,836 plus 10 %.
 const MAX_OF_DOCUMENT: u64 = 176_000;
 
 #[derive(serde::Deserialize, Schema)]
@@ -40,7 +41,8 @@ enum Failed {
     Known,
 }
 
-/// Makes modules with two types and three routes each, and the list of the modules.
+/// Creates modules with two types and three routes each, and a list of the
+/// modules.
 macro_rules! things {
     ($($name:ident)*) => {
         $(mod $name {
@@ -105,7 +107,7 @@ things! {
     t34 t35 t36 t37 t38 t39 t40 t41 t42 t43 t44 t45 t46 t47 t48 t49
 }
 
-/// Makes an application of 300 routes, of which half ask for a user.
+/// Creates an application with 300 routes; half of them require a user.
 fn app() -> App {
     let group = || all().into_iter().fold(RouteTree::new(), |tree, (name, it)| tree.key(name, it));
     let secret = Secret::new("a secret of thirty-two bytes or more").unwrap();
@@ -141,7 +143,7 @@ fn the_work_for_300_routes_stays_bounded() {
 
 static RULES: AtomicUsize = AtomicUsize::new(0);
 
-/// A type that counts the rules that are made of it.
+/// A type that counts how often its rules are created.
 #[derive(serde::Deserialize, serde::Serialize)]
 struct Counted(String);
 

@@ -1,4 +1,4 @@
-//! The words in which replies, errors and extractors describe themselves.
+//! Descriptions of replies, errors and extractors.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -21,13 +21,13 @@ use stockade::{RouteDescription, RouteDocs, RouteEntry};
 
 use crate::support::{block_on, request};
 
-/// Builds a router with one route, and returns its facts, which are the same
-/// when they are asked for again.
+/// Builds a router with one route and returns its facts. A second call must
+/// return the same facts.
 #[track_caller]
 fn described(entry: RouteEntry) -> RouteInfo {
-    // The function may set a user, as far as the router can see.
+    // As far as the router can see, the function may set a user.
     let tree = RouteTree::new().middleware(|_: &mut Request| ()).method(Method::GET, entry);
-    // The headers of the stages have tests of their own.
+    // Other tests cover the headers of the stages.
     let options = RouterOptions::new().expose_errors(false).rate_limit(false);
     let app = create_router(tree, options.cors(false)).build().unwrap();
     let mut map = app.route_map();
@@ -35,8 +35,8 @@ fn described(entry: RouteEntry) -> RouteInfo {
     map.routes.remove(0)
 }
 
-/// Writes an answer as `status body +Header (meaning)`. A header that is not
-/// always there has a question mark.
+/// Formats a response as `status body +Header (meaning)`. A question mark marks
+/// an optional header.
 fn line(answer: &ResponseInfo) -> String {
     let mut line = answer.status.to_string();
     match &answer.body {
@@ -64,18 +64,18 @@ fn line(answer: &ResponseInfo) -> String {
     line
 }
 
-/// Returns the answers of a part of a route.
+/// Returns the responses of a part of a route.
 fn answers(route: &RouteInfo, part: &str) -> Vec<String> {
     route.answers.iter().filter(|answer| answer.by == part).map(line).collect()
 }
 
-/// Checks the answers of a handler.
+/// Checks the responses of a handler.
 #[track_caller]
 fn check(entry: RouteEntry, expected: &[&str]) {
     assert_eq!(answers(&described(entry), "handler"), expected);
 }
 
-/// Checks the answers of a handler that returns this type.
+/// Checks the responses of a handler that returns this type.
 #[track_caller]
 fn replies<R: Reply + 'static>(expected: &[&str]) {
     check(RouteEntry::new(async || -> R { unreachable!() }), expected);
@@ -136,17 +136,17 @@ fn replies_around_others_change_their_answers() {
     replies::<Created<()>>(&["201 +Location?"]);
     replies::<Accepted<()>>(&["202"]);
     replies::<Status<418, &'static str>>(&["418 text/plain: text"]);
-    // What has no body has none here either.
+    // These statuses do not have a body.
     replies::<Status<204, Account>>(&["204"]);
     replies::<(StatusCode, Account)>(&["2XX application/json: typed"]);
     replies::<(HeaderMap, Account)>(&[TYPED]);
-    // A header may say that the text is CSV.
+    // A header may declare the text as CSV.
     replies::<(HeaderMap, String)>(&["200 */*: text"]);
     replies::<([(&'static str, String); 1], Vec<u8>)>(&["200 */*: any"]);
     replies::<(StatusCode, Vec<(header::HeaderName, String)>, String)>(&["2XX */*: text"]);
     replies::<(SetCookie, String)>(&["200 text/plain: text +Set-Cookie"]);
     replies::<(Vec<SetCookie>, ())>(&["204 +Set-Cookie?"]);
-    // An error keeps its status and has no headers of the reply.
+    // An error keeps its own status and does not get the reply's headers.
     let created = ["201 application/json: typed +Location?", ANY_ERROR];
     replies::<Created<Result<Account, ApiError>>>(&created);
     replies::<(SetCookie, Result<(), ApiError>)>(&["204 +Set-Cookie", ANY_ERROR]);
@@ -221,7 +221,7 @@ enum Either<T: Into<ApiError> + std::error::Error + 'static> {
     Inner(T),
 }
 
-/// An error that is no [`IntoError`].
+/// An error that does not implement [`IntoError`].
 #[derive(Debug, serde::Serialize)]
 struct Foreign;
 
@@ -250,7 +250,7 @@ impl std::fmt::Display for Plain {
 
 impl std::error::Error for Plain {}
 
-/// The struct has no message of its own.
+/// A struct without its own message.
 #[derive(Debug, ApiError)]
 #[status(410)]
 struct Old(#[source] Plain);
@@ -263,7 +263,7 @@ impl std::fmt::Display for Old {
 
 impl std::error::Error for Old {}
 
-/// Checks the answers of a handler that fails with this type.
+/// Checks the responses of a handler that fails with this type.
 #[track_caller]
 fn fails<E: IntoError + 'static>(expected: &[&str]) {
     let expected: Vec<&str> = ["204"].iter().chain(expected).copied().collect();
@@ -294,7 +294,7 @@ fn derived_errors_know_their_statuses() {
         "404 error (no product {id})",
         "404 error (no customer …)",
         "409 error ({sold} out)",
-        // A client never sees the message of a 5xx.
+        // Clients never receive the message of a 5xx error.
         "503 error",
     ];
     fails::<ShopError>(&shop);
@@ -361,14 +361,15 @@ fn a_web_socket_describes_its_handshake() {
         let route = map.routes.iter().find(|route| route.path == path).unwrap();
         [answers(route, "web_socket_handshake"), answers(route, "handler")].concat()
     };
-    // What the handler returns is no answer where the connection is accepted before.
+    // If the handler already accepted the connection, its return value is not a
+    // response.
     assert_eq!(lines("/echo"), [handshake.as_slice(), &[accepted]].concat());
     let decided = [handshake.as_slice(), &[selected.as_str(), "2XX ?", ANY_ERROR]].concat();
     assert_eq!(lines("/decides"), decided);
 }
 
-/// Checks the headers that an argument reads, `?` for those that may be absent,
-/// and its answers.
+/// Checks the headers that an argument reads (`?` marks an optional header) and
+/// its responses.
 #[track_caller]
 fn takes(entry: RouteEntry, headers: &[&str], own: &[&str]) {
     let route = described(entry);
@@ -397,7 +398,8 @@ fn extractors_describe_what_they_read() {
     assert_eq!(optional.access.user, Need::None);
 }
 
-/// Checks the mistakes of a router with one route, each without its place.
+/// Checks the configuration errors of a router with one route, without their
+/// locations.
 #[track_caller]
 fn mistakes(tree: RouteTree, expected: &[&str]) {
     let built = create_router(tree, RouterOptions::new()).build();
@@ -439,14 +441,14 @@ fn a_user_whom_nobody_finds_is_a_mistake() {
     mistakes(routes! { "x": { middleware: permission, GET: open } }, &["`with_permission` needs"]);
     let late = [with_role("admin"), Middleware::new(auth())];
     mistakes(routes! { "x": { middleware: late, GET: own } }, &[ROLE]);
-    // A function that says nothing about itself may set the user.
+    // A function without a description may set the user.
     mistakes(routes! { "x": { middleware: sets_user, GET: own } }, &[]);
     let said = Middleware::new(sets_user)
         .describing(|doc| doc.finds_user([SecurityScheme::Other("a cookie".into())], false));
     mistakes(routes! { "x": { middleware: said, GET: own } }, &[]);
     let other = Middleware::new(sets_user).describing(|_| {});
     mistakes(routes! { "x": { middleware: other, GET: own } }, &[HANDLER]);
-    // It cannot have set the user that it takes.
+    // The function extracts the user, so it cannot be the one to set it.
     mistakes(routes! { "x": { middleware: asks, GET: open } }, &["needs the user, but"]);
 }
 
@@ -491,7 +493,7 @@ fn a_deprecated_route_sends_its_dates() {
     let since = || Some("@1795996800".to_owned());
     let end = || Some("Wed, 30 Jun 2027 12:00:00 GMT".to_owned());
     assert_eq!(sent("/old"), (200, since(), end()));
-    // Errors have them too, those of middleware included.
+    // Errors have the headers too, including errors from middleware.
     assert_eq!(sent("/gone"), (404, since(), end()));
     assert_eq!(sent("/closed"), (418, since(), end()));
     let midnight = Some("Wed, 30 Jun 2027 00:00:00 GMT".to_owned());

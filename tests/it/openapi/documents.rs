@@ -1,4 +1,4 @@
-//! Statements of documents beside their routes, as the tools of others read them.
+//! Statements about whole documents, read as other tools read them.
 
 use serde_json::json;
 use stockade::middleware::health::Readiness;
@@ -87,7 +87,7 @@ async fn a_body_follows_all_schemas_that_check_it() {
     assert_eq!(typed[0], json!({ "$ref": "#/components/schemas/Letter" }));
     assert_eq!(typed[1]["required"], json!(["email"]));
 
-    // The errors of the middleware are texts.
+    // The middleware returns its errors as text.
     let refused = TestClient::new(app(api())).post("/typed").json(json!({})).await;
     assert_eq!(refused.assert_status(400).json::<Value>()["details"], json!(["email is required"]));
     let told = &document["paths"]["/typed"]["post"]["responses"]["400"]["$ref"];

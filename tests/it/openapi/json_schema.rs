@@ -1,4 +1,4 @@
-//! Keywords of JSON Schema in the schemas of routes: responses and documents.
+//! JSON Schema keywords in route schemas: responses and documents.
 
 use stockade::openapi::{OpenApiOptions, open_api, to_3_0};
 use stockade::prelude::*;
@@ -46,7 +46,7 @@ fn app() -> App {
     create_router(api, RouterOptions::new()).build().unwrap()
 }
 
-/// Sends a body, and returns the status and the errors or the body.
+/// Sends a body. Returns the status, and the errors or the body.
 fn send(body: Value) -> (u16, Value) {
     block_on(async {
         let response = TestClient::new(app()).post("/payments").json(&body).send().await;

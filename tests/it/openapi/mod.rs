@@ -1,4 +1,4 @@
-//! OpenAPI documents, and the descriptions that they are made of.
+//! OpenAPI documents and the descriptions they are generated from.
 
 mod components;
 mod described;

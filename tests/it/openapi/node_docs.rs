@@ -26,7 +26,7 @@ fn docs_of(app: &App, label: &str) -> RouteDocs {
     found.unwrap_or_else(|| panic!("no route {label}")).docs.clone()
 }
 
-/// Checks the configuration error of a router: one part of its text.
+/// Checks that the configuration error of a router contains a text.
 #[track_caller]
 fn check_error(router: Router, expected: &str) {
     let error = router.build().unwrap_err();

@@ -19,7 +19,7 @@ struct Account {
 
 #[derive(serde::Deserialize, Schema)]
 struct Search {
-    /// The words.
+    /// The search terms.
     q: String,
     #[schema(minimum = 1, default = 1)]
     page: u32,
@@ -114,7 +114,7 @@ fn an_operation_says_who_may_call_it() {
     let delete = &document["paths"]["/accounts/{id}"]["delete"];
     assert_eq!(delete["security"], json!([{ "bearer": [] }]));
     assert_eq!(delete["x-required-roles"], json!([["admin", "clerk"]]));
-    // An error stands once, because many operations give the same one.
+    // An error that many operations share appears only once.
     let forbidden = delete["responses"]["403"]["$ref"].as_str().unwrap();
     let name = forbidden.strip_prefix("#/components/responses/").unwrap();
     let forbidden = &document["components"]["responses"][name]["description"];
@@ -234,7 +234,7 @@ fn a_program_runs_a_command_only_if_the_first_argument_is_one() {
     }
     assert!(run(&["program", "explain", "GET", "/nowhere"]).unwrap());
     assert!(run(&["program", "routes", "everything"]).is_err());
-    // Only the document needs its title.
+    // Only the document requires a title.
     let error = run(&["program", "openapi"]).unwrap_err().to_string();
     assert_eq!(error, r#"the router has no document: add `.open_api(("Title", "1.0.0"))`"#);
 }

@@ -1,4 +1,4 @@
-//! Tags: the groups under which documents list the routes.
+//! Tags, which group the routes in documents.
 
 use stockade::openapi::{OpenApiOptions, open_api};
 use stockade::prelude::*;
@@ -10,7 +10,7 @@ fn options() -> OpenApiOptions {
     OpenApiOptions::new("Shop", "1")
 }
 
-/// Compares the groups of all operations, and the groups with their descriptions.
+/// Compares the tags of all operations, and the tags with their descriptions.
 #[track_caller]
 fn check(router: Router, options: &OpenApiOptions, operations: &[&str], tags: &[&str]) {
     let document = open_api(&router.build().unwrap(), options).unwrap();
@@ -83,7 +83,7 @@ fn the_innermost_tag_counts_and_those_of_the_route_replace_it() {
         ["products: null", "v1: null", r#"spread: "From elsewhere""#, r#"news: "What is new""#];
     let all = [&[accounts, "one: null", "two: null", orders], &others[..]].concat();
     check(router(), &options(), &operations, &all);
-    // Those of the options come first, with their words.
+    // Tags from the options come first, with their descriptions.
     let options = options().tag("orders", "What was bought").tag("one", "A single one");
     let [first, one] = [orders, r#"one: "A single one""#];
     let all = [&[first, one, accounts, "two: null"], &others[..]].concat();

@@ -1,4 +1,4 @@
-//! Documents of OpenAPI 3.0, made of those of 3.1, and judged by the official
+//! OpenAPI 3.0 documents, converted from 3.1 and validated with the official
 //! schema.
 
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use stockade::openapi::{OpenApiOptions, open_api, to_3_0};
 
 use crate::support::command;
 
-/// Returns the breaches of the official schema.
+/// Returns the violations of the official schema.
 fn breaches(document: &Value) -> Vec<String> {
     let schema: Value =
         serde_json::from_str(include_str!("../../vectors/openapi/3.0.json")).unwrap();
@@ -15,7 +15,7 @@ fn breaches(document: &Value) -> Vec<String> {
     errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
-/// Makes a document of one schema.
+/// Creates a document that contains one schema.
 fn document_of(schema: &Value) -> Value {
     json!({
         "openapi": "3.1.1",
@@ -25,7 +25,8 @@ fn document_of(schema: &Value) -> Value {
     })
 }
 
-/// Converts a schema, and compares; `lost` are the keywords that are told.
+/// Converts a schema and compares the result. `lost` contains the keywords that
+/// are reported as lost.
 #[track_caller]
 fn check(schema: Value, expected: Value, lost: &[&str]) {
     let (document, told) = to_3_0(&document_of(&schema));
@@ -216,7 +217,7 @@ fn the_rest_of_a_document_is_converted_too() {
     assert_eq!(places, expected);
 }
 
-/// Nothing of a document is trusted to be there.
+/// The conversion does not assume that any part of a document exists.
 #[test]
 fn any_value_can_be_converted() {
     for odd in [

@@ -1,4 +1,4 @@
-//! Attacks on the bodies of a resource, by a user who may change an item of it.
+//! Attacks on resource bodies, by a user who may change an item.
 
 use stockade::rest::MemoryStore;
 use stockade::testing::{AttackFamily, Credentials, Hardening, HardeningReport};
@@ -6,7 +6,8 @@ use stockade::testing::{AttackFamily, Credentials, Hardening, HardeningReport};
 use super::suite::{Item, Size, router};
 use crate::support::block_on;
 
-/// A store with an item that ada may change, so that bodies are judged to the end.
+/// A store with an item that ada may change, so that bodies are fully
+/// validated.
 fn store() -> MemoryStore<Item> {
     let store = MemoryStore::new();
     let item = Item {

@@ -9,8 +9,9 @@ use stockade::testing::TestClient;
 
 use super::suite::{Item, item, router};
 
-/// Changes `rows` items by `writes` concurrent PATCHes, each of which adds one to a price
-/// at the version that it has read, and finds each of them in the end.
+/// Changes `rows` items with `writes` concurrent PATCH requests and checks that
+/// no update is lost. Each request adds one to a price at the version it has
+/// read.
 async fn no_update_is_lost<S: Store<Item> + Clone>(store: S, rows: usize, writes: usize) {
     let client = Arc::new(TestClient::new(router(store)).with_bearer("ada"));
     let mut places = Vec::new();
@@ -34,7 +35,7 @@ async fn no_update_is_lost<S: Store<Item> + Clone>(store: S, rows: usize, writes
                 loop {
                     let read = client.get(place).await;
                     let price = read.json::<Value>()["price"].as_u64().unwrap();
-                    // A change that another task may make meanwhile.
+                    // Lets another task change the item in the meantime.
                     tokio::task::yield_now().await;
                     let change = client.patch(place).json(json!({ "price": price + 1 }));
                     let change = change.header("if-match", read.header("etag").unwrap());

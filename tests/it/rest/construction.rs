@@ -1,4 +1,4 @@
-//! Mistakes of a resource, which are told when the router is built.
+//! Configuration errors of a resource, reported when the router is built.
 
 use stockade::prelude::*;
 use stockade::rest::{Access, Entity, MemoryStore, NewRow, Op, Operation, Resource};

@@ -1,5 +1,5 @@
-//! The edges of a resource: large pages, old rows, hidden fields, ids and paths, and
-//! requests that meet.
+//! Edge cases of a resource: large pages, old rows, hidden fields, ids and
+//! paths, and concurrent requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -85,13 +85,13 @@ fn a_page_ends_where_it_is_large_enough() {
             }
             assert_eq!(pages.iter().map(ids).collect::<Vec<_>>(), ["abc", "def", "g"]);
             assert!(pages.iter().all(|page| page.text().len() < 6_000_000));
-            // Backwards the page ends at its other side.
+            // Backward paging shortens the page at its other end.
             let before = client.get(link(&pages[2], "prev").unwrap()).await;
             assert_eq!(ids(&before), "def");
             let first = client.get(link(&before, "prev").unwrap()).await;
             assert_eq!((ids(&first), link(&first, "prev")), ("abc".to_owned(), None));
         }
-        // One item comes in any case.
+        // A page always contains at least one item.
         let client = client(resource(store(["a", "b"].map(|id| note(id, 1, large())))));
         let page = client.get("/notes?limit=1").await;
         assert_eq!(ids(&page), "a");
@@ -101,7 +101,7 @@ fn a_page_ends_where_it_is_large_enough() {
 #[test]
 fn a_row_that_breaks_the_schema_has_a_next_page() {
     let names = ["a long id, from before there was a bound", "b", "c"];
-    // Without the contract, which such rows break.
+    // Such rows violate the contract, so it is not checked.
     let client = TestClient::new(router(resource(store(names.map(|id| note(id, -5, None))))));
     block_on(async {
         for query in ["limit=1", "limit=1&sort=rank", "limit=1&sort=-rank"] {
@@ -167,7 +167,7 @@ fn a_patch_sets_and_removes_a_hidden_field() {
 fn a_function_behind_a_get_comes_before_the_conditions() {
     let notes = store([note("a", 1, None)]);
     let refuse = async |_, _| Err(ApiError::authorization());
-    // No document can know of the function.
+    // Documents cannot include the function.
     let client = TestClient::new(router(resource(notes).after(Operation::Get, refuse)));
     block_on(async {
         for (name, value) in [("if-none-match", "*"), ("if-match", "\"v9\""), ("accept", "*/*")] {
@@ -226,7 +226,7 @@ fn an_id_is_written_in_one_way() {
     });
 }
 
-/// A store to which others write between a look and a write.
+/// A store in which other clients write between a read and a write.
 #[derive(Clone)]
 struct Raced {
     notes: MemoryStore<Note>,

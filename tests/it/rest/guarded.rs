@@ -1,5 +1,5 @@
-//! Routes of a resource under the checks of all routes: policies, locks, attacks,
-//! documents.
+//! Routes of a resource under the checks for all routes: policies, locks,
+//! attacks and documents.
 
 use stockade::openapi::{OpenApiOptions, open_api};
 use stockade::policy::Policy;
@@ -65,7 +65,7 @@ fn documents_tell_parameters_inputs_and_answers() {
     }
 }
 
-/// Texts that have a meaning somewhere.
+/// Texts with a special meaning in some syntax.
 const INJECTIONS: [&str; 14] = [
     "'",
     "\"",
@@ -98,7 +98,7 @@ fn no_text_is_a_part_of_a_question() {
                 let answer = client.get(format!("/items?{parameter}={text}")).await;
                 let all = answer.status() != 200
                     || answer.json::<Value>()["items"].as_array().unwrap().len() == 2;
-                // Of names some come after each of the texts and some do not.
+                // Some names sort after each text, and some do not.
                 assert!(answer.status().as_u16() <= 400, "{parameter} {text}");
                 assert!(
                     !all || answer.status() == 400 || parameter == "name[lt]",
@@ -117,7 +117,7 @@ fn no_text_is_a_part_of_a_question() {
                 client.get(&target).await.assert_status(400);
             }
         }
-        // Cursors of other orders, and with keys that no item has.
+        // Cursors of other sort orders, and with keys that no item has.
         let cursor = |json: &str| {
             let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
             let mut text = String::new();
@@ -152,7 +152,7 @@ fn no_text_is_a_part_of_a_question() {
     });
 }
 
-/// A store whose engine is down.
+/// A store with an unavailable database.
 #[derive(Clone)]
 struct Down;
 

@@ -1,4 +1,4 @@
-//! JSON patch: the public cases, sent to a resource.
+//! Public JSON Patch test cases, sent to a resource.
 
 use stockade::http::header;
 use stockade::prelude::*;

@@ -1,4 +1,4 @@
-//! Keys that a cursor has no room for: their items have pages behind them all the same.
+//! Keys too long for a cursor: pagination still continues after their items.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,8 +9,8 @@ use stockade::testing::TestClient;
 use super::edges::{ids, link};
 use crate::support::block_on;
 
-/// A type whose rows may be older than its bounds: their titles are longer than a cursor has
-/// room for.
+/// A type with rows that may predate its limits: their titles are too long for
+/// a cursor.
 #[derive(Clone, serde::Deserialize, serde::Serialize, Schema)]
 struct Essay {
     #[schema(max_length = 2_000)]
@@ -45,7 +45,7 @@ fn client_of(store: MemoryStore<Essay>) -> TestClient {
         .read(open())
         .write(open());
     let api = routes! { "notes": { ..resource.routes() } };
-    // Without the contract, which such rows break.
+    // Such rows violate the contract, so it is not checked.
     TestClient::new(create_router(api, RouterOptions::new().rate_limit(false)))
 }
 
@@ -84,7 +84,7 @@ fn a_cursor_that_names_its_item_needs_it() {
     block_on(async {
         assert_eq!(ids(&page(&json!("b")).await), "c");
         client.delete("/notes/b").await.assert_status(204);
-        // One that is gone, one outside of the scope, and what is no id.
+        // A deleted item, an item outside the scope, and an invalid id.
         for (id, message) in [
             (json!("b"), "The item at which this page begins is gone"),
             (json!("z"), "The item at which this page begins is gone"),

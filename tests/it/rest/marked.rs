@@ -1,5 +1,5 @@
-//! Fields that the type marks: `read_only` is a field of the server, and `write_only`
-//! a hidden one.
+//! Marked fields: `read_only` fields belong to the server, `write_only` fields
+//! are hidden.
 
 use stockade::openapi::{OpenApiOptions, open_api};
 use stockade::prelude::*;
@@ -75,7 +75,7 @@ fn documents_have_the_marks_on_the_side_that_has_the_field() {
     for field in ["id", "level"] {
         assert_eq!(output[field]["readOnly"], true, "{output:?}");
     }
-    // The parameter of the order is one of its own.
+    // The sort order has a separate parameter.
     let text = document["paths"]["/accounts"]["get"]["parameters"].to_string();
     assert!(!text.contains("readOnly"), "{text}");
 }

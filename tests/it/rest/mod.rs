@@ -1,4 +1,5 @@
-//! REST resources: one suite for all stores, and what needs no store of its own.
+//! REST resources: a suite for all stores, and tests that do not depend on a
+//! store.
 
 mod checked;
 mod concurrent_patches;

@@ -1,4 +1,4 @@
-//! Pages of other origins: which headers they may send to a resource.
+//! CORS: the headers that other origins may send to a resource.
 
 use stockade::http::Method;
 use stockade::middleware::with_cors;
@@ -31,7 +31,7 @@ const READ: &str = "Content-Type, Authorization, If-None-Match, If-Match";
 const WRITE: &str = "Content-Type, Authorization, If-Match, If-None-Match, Prefer";
 const CREATE: &str = "Content-Type, Authorization, Prefer";
 
-/// Requests that a page asks for, and the headers that it may send with them.
+/// Cross-origin requests, and the headers that they may contain.
 const ASKED: [(&str, &str, &str); 6] = [
     ("PATCH", "/notes/1", WRITE),
     ("GET", "/notes/1", READ),
@@ -45,7 +45,7 @@ fn preflight(method: &str, place: &str, origin: &str) -> Request {
     request(&format!("OPTIONS {place}\norigin: {origin}\naccess-control-request-method: {method}"))
 }
 
-/// Returns the headers that a page may send, by the answer to a preflight.
+/// Returns the allowed headers from the response to a preflight.
 async fn allowed(client: &TestClient, method: &str, place: &str, origin: &str) -> String {
     let request = client.request(Method::OPTIONS, place).header("origin", origin);
     let answer = request.header("access-control-request-method", method).await;
@@ -73,7 +73,7 @@ fn an_origin_that_is_not_listed_is_told_nothing() {
     });
 }
 
-/// A router whose resource has rules of its own for pages.
+/// A router with a resource that has its own CORS rules.
 fn with_own_rules(is_enabled: bool) -> Router {
     let api = routes! {
         "notes": { middleware: [with_cors([PAGE])], ..notes() },
@@ -111,7 +111,7 @@ fn a_host_with_the_routes_answers_the_same() {
             let expected = if place == "/notes/1" && method == "POST" { "" } else { expected };
             assert_eq!(allowed(method, place, PAGE).await, expected, "{method} {place}");
         }
-        // The host has rules of its own where the route has none.
+        // The host's rules apply to routes without their own rules.
         assert_eq!(allowed("PATCH", "/bare/1", PAGE).await, "");
         assert_eq!(allowed("PATCH", "/notes/1", "https://evil.example").await, "");
     });

@@ -1,4 +1,4 @@
-//! A type that refuses unknown fields, as the type of a resource.
+//! A type that rejects unknown fields, used for a resource.
 
 use stockade::http::Method;
 use stockade::prelude::*;
@@ -51,7 +51,7 @@ fn fields_of_the_server_may_come_back_and_unknown_ones_are_refused() {
             let refused = send(&method, &json!({ "colour": "grey", "color": "grey" })).await;
             refused.assert_status(400).assert_field_error("color", "additionalProperties");
         }
-        // What no item may be is refused before the item is looked for.
+        // Invalid items are rejected before the item is looked up.
         let missing = |body| client.patch("/cups/9").json(body);
         missing(json!({ "colour": null }))
             .await

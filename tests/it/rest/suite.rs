@@ -1,5 +1,5 @@
-//! The suite that each store passes: the behaviour of a resource over it, seen by a
-//! client that holds each answer against the documents.
+//! The suite that every store must pass: the behavior of a resource, with a
+//! client that checks each response against the documents.
 
 mod guards;
 mod items;
@@ -12,7 +12,7 @@ use stockade::prelude::*;
 use stockade::rest::{Access, Entity, Op, Operation, Resource, RowFilter, Store};
 use stockade::testing::{TestClient, TestResponse};
 
-/// The type of the suite's items. Its name is unique, and so is its secret.
+/// The item type of the suite. Names and secrets are unique.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize, serde::Serialize, Schema)]
 pub(crate) struct Item {
     pub(crate) id: i64,
@@ -26,9 +26,9 @@ pub(crate) struct Item {
     pub(crate) size: Size,
     #[schema(max_items = 5)]
     pub(crate) tags: Vec<String>,
-    /// Set by the scope, and by nobody else.
+    /// Set only by the scope.
     pub(crate) owner: String,
-    /// Hidden.
+    /// A hidden field.
     pub(crate) secret: Option<String>,
 }
 
@@ -43,9 +43,10 @@ impl Entity for Item {
     type Id = i64;
 }
 
-/// Makes the router of the suite's resource at `/items`: users are `ada` and `bob`, by
-/// tokens of their names, and each sees the own items alone. `/open` has no scope, and
-/// each further rule of a resource.
+/// Creates the router of the suite with the resource at `/items`. The users
+/// `ada` and `bob` log in with their names as tokens, and each sees only their
+/// own items. `/open` does not have a scope, and has all other rules of a
+/// resource.
 pub(crate) fn router<S: Store<Item> + Clone>(store: S) -> Router {
     let signed_in = with_auth(|token: String| {
         ["ada", "bob"].contains(&&*token).then(|| json!({ "name": token }))
@@ -99,7 +100,7 @@ fn listed(resource: Resource<Item>) -> Resource<Item> {
         .sort(["price", "name", "weight", "sold_out", "id"])
 }
 
-/// A client of one user, which holds each answer against the documents.
+/// A client of one user that checks each response against the documents.
 pub(crate) struct Client {
     client: TestClient,
 }
@@ -117,7 +118,8 @@ impl Client {
         self.client.request(method, target).json(body).await
     }
 
-    /// Sends a line such as `PUT /items/1`, headers, and after an empty line a body.
+    /// Sends a request text such as `PUT /items/1`, then headers, then a body
+    /// after an empty line.
     pub(crate) async fn raw(&self, text: &str) -> TestResponse {
         let (head, body) = text.split_once("\n\n").unwrap_or((text, ""));
         let mut lines = head.lines();
@@ -145,7 +147,7 @@ impl Client {
         }
     }
 
-    /// Returns the names of the items of a list, in their order.
+    /// Returns the item names of a list, in order.
     pub(crate) async fn names(&self, query: &str) -> String {
         let page = self.check(&format!("GET /items?{query}"), 200).await;
         names_of(&page.json())
@@ -171,7 +173,7 @@ fn with(mut item: Value, changes: Value) -> Value {
     item
 }
 
-/// Tries everything on stores that `make` makes empty.
+/// Runs all tests on empty stores from `make`.
 pub(crate) async fn suite<S: Store<Item> + Clone>(make: impl AsyncFn() -> S) {
     items::one_item(make().await).await;
     items::changes(make().await).await;

@@ -1,4 +1,4 @@
-//! Routes of any method, and those of HEAD and OPTIONS in a tree.
+//! Routes for any method, and HEAD and OPTIONS routes in a tree.
 //!
 //! Spec: Route tree (object router); Router construction and members.
 
@@ -7,7 +7,7 @@ use stockade::prelude::*;
 
 use crate::support::{app, app_of, block_on, check, header_of, request};
 
-/// Answers with the method that came.
+/// Responds with the request method.
 async fn method(req: Request) -> String {
     req.method().to_string()
 }
@@ -24,7 +24,7 @@ fn any_comes_after_the_methods_of_its_path() {
     for name in ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "QUERY", "ANY", "MKCOL"] {
         check(&app, &format!("{name} /x"), &format!("200 {name}"));
     }
-    // HEAD goes as GET, whose body is left out.
+    // HEAD runs like GET, but the body is omitted.
     assert_eq!(header_of(&app, "HEAD /x", "content-length"), "3");
     check(&app, "CONNECT /x", r#"405 {"error":"Method Not Allowed"}"#);
     check(&app, "PUT /y", r#"404 {"error":"Not Found"}"#);
@@ -46,7 +46,7 @@ fn the_path_comes_before_the_method() {
     check(&app, "GET /files/7/8", "200 get of rest");
     check(&app, "DELETE /files/7/8", "200 DELETE");
     check(&app, "PUT /files/7/8", "200 any of rest");
-    // A named method alone takes nothing away from the others.
+    // A single named method does not affect the other methods.
     let app = app_of(routes! { "a": { "b": { GET: method }, "**": { ANY: async || "rest" } } });
     check(&app, "GET /a/b", "200 GET");
     check(&app, "POST /a/b", "200 rest");
@@ -67,7 +67,8 @@ fn head_and_options_of_a_tree_are_routes() {
     assert_eq!(header_of(&app, "HEAD /x", "x-own"), "head");
     check(&app, "OPTIONS /x", "200 options");
     check(&app, "PUT /x", "200 any");
-    // A route of its own answers preflights too, as `Router::options` says.
+    // An OPTIONS route also responds to preflights, as documented in
+    // `Router::options`.
     check(&app, &format!("OPTIONS /x\n{PREFLIGHT}"), "200 options");
     let app = app_of(routes! { "x": { ANY: async || ([("x-own", "any")], "12345") } });
     assert_eq!(header_of(&app, "HEAD /x", "x-own"), "any");
@@ -137,7 +138,8 @@ fn at_run_time_the_names_are_segments() {
     check(&app, "PURGE /all", "200 PURGE");
 }
 
-/// As a `validation` of GET is a mistake: there is no body to be judged.
+/// Like `validation` on GET, this is a configuration error: the method does not
+/// have a body.
 #[test]
 fn a_schema_judges_the_bodies_that_are_there() {
     let body = || schema!({ "a": { "type": "integer", "required": true } });
@@ -149,7 +151,8 @@ fn a_schema_judges_the_bodies_that_are_there() {
     });
     let status = |text: &str| block_on(app.handle(request(text))).status().as_u16();
     for path in ["/any", "/mount/x"] {
-        // The statuses without a body, of one that is right, and of one that is wrong.
+        // The statuses without a body, with a valid body, and with an invalid
+        // body.
         for (name, expected) in [
             ("GET", [200, 400, 400]),
             ("HEAD", [200, 400, 400]),

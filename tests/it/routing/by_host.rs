@@ -38,7 +38,7 @@ fn api() -> RouteTree {
     }
 }
 
-/// The answer to a request for `host target`.
+/// Returns the response to a request for `host target`.
 fn at(app: &App, line: &str) -> String {
     let (host, line) = line.split_once(' ').unwrap();
     let answer = block_on(call(app, &format!("{line}\nhost: {host}")));
@@ -57,7 +57,7 @@ fn routes_of_the_host_come_first() {
         ("acme.example.com PUT /users", "405"),
         ("acme.example.com GET /admin", "404"),
         ("admin.example.com GET /admin", "200 admin.example.com/admin "),
-        // The best host counts: it is not a tenant.
+        // The best match applies, so this host is not a tenant.
         ("admin.example.com GET /", "404"),
         ("admin.example.com GET /users", "200 /users "),
         ("other.example GET /", "404"),
@@ -153,7 +153,7 @@ fn the_authority_of_the_target_counts_and_must_not_contradict_host() {
     ] {
         assert_eq!(found(text), "400", "{text}");
     }
-    // Without routes of hosts, nothing reads it.
+    // Without host routes, the host is never read.
     let plain = app_of(routes! { "status": { GET: echo } });
     assert!(
         block_on(call(&plain, "GET http://a.example/status\nhost: b.example")).starts_with("200")
@@ -178,7 +178,7 @@ fn forwarded_hosts_count_behind_trusted_proxies_only() {
     assert!(asked(&nobody, None, header).starts_with("404"));
     let one = app(router(TrustProxy::hops(1)));
     assert_eq!(asked(&one, None, header), acme);
-    // A client may have written the values further left.
+    // The client can forge the values further left.
     assert_eq!(
         asked(&one, None, "x-forwarded-host: admin.example.com, acme.example.com:443"),
         acme
@@ -222,7 +222,7 @@ fn parameters_of_the_host_come_first() {
         site.get("/pairs/:id", pair);
         site.get("/named/:id", named);
     });
-    // The names of an equal host are its own.
+    // An equal host pattern may use its own parameter names.
     router.group("/", (), |site| {
         site.host(":org.example.com");
         site.get("/orgs", echo);
@@ -329,7 +329,7 @@ fn guards_and_rules_are_those_of_the_host() {
     assert_eq!(preflight("admin.example.com"), "https://admin.example.com");
     assert_ne!(preflight("other.example"), "https://admin.example.com");
 
-    // An encoded path does not go around the routes of the host.
+    // An encoded path cannot bypass the routes of the host.
     let site = routes! { host: "a.example", "admin": { GET: { echo, middleware: guard } } };
     let app = app_of(routes! { ..site, ":any": { GET: echo } });
     assert_eq!(at(&app, "a.example GET /admin"), "401");

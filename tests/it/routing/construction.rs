@@ -1,4 +1,4 @@
-//! Mistakes in the definition: found when the router is built, all at once.
+//! Configuration errors, all reported together when the router is built.
 //!
 //! Spec: Router construction and members.
 
@@ -22,7 +22,7 @@ struct Flight {
 
 async fn nothing() {}
 
-/// The mistakes without their places, one a line.
+/// Returns the configuration errors without their locations, one per line.
 #[track_caller]
 fn check(router: Router, expected: &[&str]) {
     let error = router.build().expect_err("the router has mistakes");
@@ -110,7 +110,7 @@ fn arguments_that_the_path_cannot_give() {
     router.get("/b/:id/:other", async |Path(_): Path<u32>| ());
     router.get("/c/:from", async |Path(_): Path<Flight>| ());
     router.get("/d", async |Path(_): Path<String>| ());
-    // A map takes whatever there is.
+    // A map accepts any parameters.
     router.get("/e/:x", async |Path(_): Path<HashMap<String, String>>| ());
     router.get("/f/:from-:to", async |Path(_): Path<Flight>| ());
     let expected = [
@@ -136,7 +136,7 @@ fn optional_parameters_need_optional_types() {
     router.get("/b/:id?", async |Path(_): Path<Option<u32>>| ());
     router.get("/c/:x/:y?", async |Path(_): Path<(u32, u32)>| ());
     router.get("/d/:kind/:page?", async |Path(_): Path<Unchecked<Shelf>>| ());
-    // Another name of the field, as serde knows it.
+    // The field is renamed with serde.
     router.get("/e/:category/:page?", async |Path(_): Path<Unchecked<Shelf>>| ());
     router.get("/f/:kind?/:page?", async |Path(_): Path<Unchecked<Shelf>>| ());
     router.get("/g/:kind", async |Path(_): Path<Unchecked<Shelf>>| ());

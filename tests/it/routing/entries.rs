@@ -1,5 +1,4 @@
-//! The keys of an entry that say how its errors are answered, what is said of
-//! it, and why it is open.
+//! Route options for error handling, for documentation, and for public routes.
 //!
 //! Spec: Route entry object.
 
@@ -27,7 +26,7 @@ fn docs() -> RouteDocs {
         .response(409, "So")
 }
 
-/// The same route in each of the three notations.
+/// Checks the same route in each of the three notations.
 fn each(check: impl Fn(App)) {
     let macro_made = routes! {
         "x": { GET: {
@@ -73,7 +72,7 @@ fn a_text_is_a_summary_and_nothing_is_said_by_default() {
 
 #[test]
 fn the_handler_answers_for_the_limits_of_the_route_too() {
-    // In whatever order they are given.
+    // The options may appear in any order.
     let mut router = Router::with_options(RouterOptions::new().expose_errors(false));
     router
         .get("/slow", std::future::pending::<()>)

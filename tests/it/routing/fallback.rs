@@ -1,4 +1,4 @@
-//! The fallback: a handler for requests that no route takes.
+//! The fallback: a handler for requests that do not match a route.
 //!
 //! Spec: Router construction and members › handle.
 

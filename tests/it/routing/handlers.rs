@@ -1,4 +1,4 @@
-//! Handlers: what they take and what they return.
+//! Request handlers: their arguments and return values.
 //!
 //! Spec: Handler contract.
 
@@ -32,7 +32,7 @@ fn closures_give_what_they_captured_to_their_future() {
         "lent": { GET: async move || lent.clone() },
         ":id": { GET: move |Path(id): Path<u8>| async move { format!("{taken} {id}") } },
     });
-    // Each request has a clone of its own.
+    // Each request gets its own clone.
     for _ in 0..2 {
         check(&app, "GET /moved", "200 Ada");
         check(&app, "GET /lent", "200 Ada");
@@ -171,7 +171,7 @@ fn a_value_that_cannot_be_serialised_is_a_500() {
     let app =
         app_of(routes! { "x": { GET: async || Json(stockade::validation::Unchecked(Never)) } });
     check(&app, "GET /x", r#"500 {"error":"Internal Server Error"}"#);
-    // A line break in a location would begin another header.
+    // A line break in the location would start another header.
     let app = app_of(routes! { "x": { GET: async || Redirect::to("/a\r\nx: y") } });
     check(&app, "GET /x", r#"500 {"error":"Internal Server Error"}"#);
 }
@@ -333,7 +333,7 @@ fn streams_and_events_are_sent_as_they_come() {
     assert_eq!(header_of(&app, "GET /events", "content-type"), "text/event-stream");
     check(&app, "GET /breaks", "200 a<error>");
     check(&app, "GET /panics", "200 <error>");
-    // A stream has no length, and HEAD does not start it.
+    // A stream does not have a length, and HEAD does not start it.
     check(&app, "HEAD /panics", "200");
     assert_eq!(header_of(&app, "HEAD /numbers", "content-length"), "-");
 }
@@ -409,7 +409,7 @@ fn a_handler_may_write_the_response_itself() {
     check(&app, "GET /untouched", "204");
     check(&app, "GET /fails-first", r#"409 {"error":"Resource conflict"}"#);
     check(&app, "GET /fails-late", "200 begun<error>");
-    // What was written is sent, however soon the error comes.
+    // Data written before the error is always sent.
     check(&app, "GET /fails-at-once", "200 begun<error>");
     check(&app, "GET /panics-late", "200 begun<error>");
     check(&app, "GET /moved", "200 from elsewhere");
@@ -420,7 +420,7 @@ fn a_write_that_is_given_up_leaves_the_head_to_the_next_one() {
     async fn given_up(mut res: ResponseWriter) -> Result<(), ApiError> {
         res.status(201);
         poll_fn(|cx| {
-            // Then a write waits although there is room.
+            // With the budget used up, a write waits although there is room.
             while pin!(tokio::task::coop::consume_budget()).poll(cx).is_ready() {}
             assert!(pin!(res.write("given up")).poll(cx).is_pending());
             Poll::Ready(())
@@ -450,7 +450,7 @@ fn pieces_leave_before_the_handler_ends_and_wait_for_a_slow_client() {
         }
         let written = WRITTEN.load(Ordering::Relaxed);
         assert!((100..120).contains(&written), "{written} pieces were written for 100 read");
-        // The client leaves: nothing goes on writing.
+        // The client disconnects, so writing stops.
         drop(body);
         tokio::task::yield_now().await;
         assert_eq!(WRITTEN.load(Ordering::Relaxed), written);
@@ -496,8 +496,8 @@ fn a_response_cannot_contradict_itself() {
 
 #[test]
 fn a_writer_gets_on_wherever_the_turn_of_its_task_ends() {
-    // tokio lets a task do a certain amount of work before its channels say
-    // "pending", whatever they hold.
+    // Each tokio task has a budget. Once it is used up, channels return
+    // "pending" regardless of their content.
     async fn many(mut res: ResponseWriter) -> Result<(), ApiError> {
         for _ in 0..1_000 {
             res.write("x").await?;

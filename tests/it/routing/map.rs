@@ -1,4 +1,4 @@
-//! The map and the explanations of a small API.
+//! The route map and the explanations of a small API.
 
 use std::time::Duration;
 
@@ -163,7 +163,7 @@ fn an_explanation_names_what_nearly_fits() {
     check("GET /api", Some(404), "the path ends before `search`");
     for line in ["", "GET", "GET users", "GET /a b", "G(T /users"] {
         let error = app().explain(line).unwrap_err();
-        // As a `main` that returns it prints it.
+        // `main` prints a returned error in this format.
         assert_eq!(format!("{error:?}"), error.to_string(), "{line}");
     }
 }
@@ -219,7 +219,7 @@ fn schemas_of_types_stand_once_with_names_of_their_own() {
     let map = create_router(api, RouterOptions::new()).build().unwrap().route_map();
     assert_eq!(map.mistakes, [""; 0]);
     let names: Vec<&str> = map.schemas.keys().map(String::as_str).collect();
-    // The type of a query has no use for a name: its fields are parameters.
+    // A query type does not need a schema name: its fields become parameters.
     assert_eq!(names, ["ShopItem", "ShopItemInput", "StockItem"]);
     let body = &route(&map, "/items").body.as_ref().unwrap().content[0].schema;
     assert_eq!(body["$ref"], "#/schemas/ShopItemInput");
@@ -272,7 +272,7 @@ fn a_web_socket_has_the_rules_of_its_connections() {
     assert!(of("/chat", RouteKind::Http).is_none());
     let (closed, own) = (of("/closed", RouteKind::WebSocket), of("/own", RouteKind::WebSocket));
     let (closed, own) = (closed.unwrap(), own.unwrap());
-    // Neither has a list, but one lets no page connect.
+    // Neither has a list, but one of them lets no page connect.
     assert!(closed.allowed_origins.is_empty() && own.allowed_origins.is_empty());
     assert_eq!((closed.same_origin, own.same_origin), (false, true));
     assert_eq!((own.max_payload, own.max_rate), (2_000, None));

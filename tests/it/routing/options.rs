@@ -1,4 +1,4 @@
-//! Options that meet: those of a router, of a call, of a route, in code and in
+//! Combinations of options: of a router, a call and a route, in code and in
 //! files.
 //!
 //! Spec: Router options; Use inside a host framework, rule 2.
@@ -22,7 +22,7 @@ fn with(options: RouterOptions) -> App {
     app(router)
 }
 
-/// The values of some headers; `-` for one that is not there.
+/// Returns the values of some headers, with `-` for an absent header.
 fn values(response: &Response, names: &[&str]) -> String {
     let value = |name: &&str| match response.headers().get(*name) {
         Some(value) => value.to_str().unwrap().to_owned(),
@@ -39,13 +39,13 @@ fn read(json: &str) -> HostOptions {
     serde_json::from_str(json).unwrap()
 }
 
-/// Returns the error for a key whose value is an object with an unknown key.
+/// Returns the error for an unknown key in the object at a key.
 fn error_for<T: serde::de::DeserializeOwned>(template: &str, key: &str) -> String {
     let file = template.replace("KEY", &format!(r#""{key}": {{ "?": 0 }}"#));
     serde_json::from_str::<T>(&file).err().map(|error| error.to_string()).unwrap_or_default()
 }
 
-/// Returns the keys of an object in a file, by the error for an unknown key.
+/// Returns the keys of an object in a file, from the error for an unknown key.
 fn keys_of<T: serde::de::DeserializeOwned>(template: &str) -> Vec<String> {
     let error = error_for::<T>(template, "?");
     let (unknown, known) = error.split_once("expected").unwrap_or_default();
@@ -53,7 +53,7 @@ fn keys_of<T: serde::de::DeserializeOwned>(template: &str) -> Vec<String> {
     known.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// `max_body` becomes `maxBody`.
+/// Converts `max_body` to `maxBody`.
 fn in_camel_case(key: &str) -> String {
     let mut words = key.split('_');
     let first = words.next().unwrap_or_default().to_owned();
@@ -110,7 +110,7 @@ fn the_origin_of_a_call_is_all_that_it_changes() {
         "access-control-allow-headers",
         "access-control-max-age",
     ];
-    // Also after another router has had the same options.
+    // The options can be reused for another router.
     for _ in 0..2 {
         let expected = "https://a.example | GET | X-A | 5";
         assert_eq!(called(&one, &options, PREFLIGHT, &names), expected);
@@ -120,7 +120,7 @@ fn the_origin_of_a_call_is_all_that_it_changes() {
     }
     let exposed = called(&one, &options, "GET /x", &[ORIGIN, "access-control-expose-headers"]);
     assert_eq!(exposed, "https://a.example | X-B");
-    // A route with rules of its own keeps them.
+    // A route with its own rules keeps them.
     assert_eq!(called(&one, &options, "GET /own", &[ORIGIN]), "https://own.example");
 }
 
@@ -164,7 +164,7 @@ fn a_file_has_either_cors_or_its_short_form() {
     assert!(error.contains("keep `security_headers`"), "{error}");
 }
 
-/// Each way to switch something off or on, in code and in a file.
+/// Checks each way to switch a feature off or on, in code and in a file.
 #[test]
 fn false_is_off_and_true_is_the_default() {
     const FRAME: &str = "x-frame-options";
@@ -235,10 +235,10 @@ fn a_malformed_origin_in_a_file_is_warned_of_and_counts_as_unset() {
         let read_options: RouterOptions = serde_json::from_str(&json).unwrap();
         assert_eq!(called(&with(read_options), &read("{}"), "GET /x", &name), development, "{odd}");
         assert_eq!(called(&own, &read(&json), "GET /x", &name), development, "{odd}");
-        // One for the router and one for the call.
+        // One warning for the router and one for the call.
         assert_eq!(warned_of(odd) - before, 2, "{odd}");
     }
-    // The same values of `cors`, except for those that are a switch or rules.
+    // The same values of `cors`, except for booleans and rules.
     for odd in ["420045", "null", r#"["https://a.example",420046]"#] {
         let before = warned_of(odd);
         let read_options: RouterOptions =
@@ -279,7 +279,7 @@ fn origins_beside_the_star_are_warned_of_and_the_star_alone_is_not() {
     assert_eq!(warned(r#"["*"]"#), 0);
 }
 
-/// The warnings of this malformed origin so far.
+/// Returns the number of warnings about this malformed origin so far.
 fn warned_of(origin: &str) -> usize {
     crate::support::log::lines_with(&format!("WARN cors_origin {origin} is malformed")).len()
 }
@@ -326,7 +326,7 @@ fn true_in_a_file_trusts_one_proxy() {
     assert_eq!(ask(&nobody, "{}"), "200 192.0.2.7");
 }
 
-/// A clock far from the system's, which a test moves, in milliseconds.
+/// A clock far from the system clock that a test advances, in milliseconds.
 fn clock() -> (Arc<AtomicU64>, Clock) {
     let start = Instant::now() + Duration::from_secs(1_000_000);
     let millis = Arc::new(AtomicU64::new(0));
@@ -377,7 +377,7 @@ fn a_limit_of_a_host_counts_for_the_clones_of_its_options() {
     assert_eq!(ask(&two), (200, left(0)));
     assert_eq!(ask(&one), (429, left(0)));
     assert_eq!(ask(&other), (200, left(1)));
-    // Without a limit of their own they count with the router.
+    // Without their own limit, they share the limit of the router.
     assert_eq!(ask(&app), (200, left(3)));
     assert_eq!(ask(&same), (200, left(2)));
 }
@@ -405,7 +405,8 @@ fn the_older_headers_are_exposed_where_they_are() {
     let options = RouterOptions::new().rate_limit(legacy());
     assert_eq!(header_of(&with(options.clone()), "GET /x", NAME), ALL);
     assert_eq!(header_of(&with(options.clone()), "GET /own", NAME), ALL);
-    // Who exposes no rate limit exposes no older one.
+    // Without exposed rate limit headers, the legacy ones are not exposed
+    // either.
     let cors = CorsOptions::new("*").exposed_headers(["X-B"]);
     assert_eq!(header_of(&with(options.cors(cors)), "GET /x", NAME), "X-B");
     let mut router = Router::with_options(RouterOptions::new());
@@ -420,7 +421,7 @@ fn the_older_headers_are_exposed_where_they_are() {
     assert_eq!(header_of(&app, "GET /free", NAME), USUAL);
 }
 
-/// The tables of `stockade::in_production` have these.
+/// The tables in `stockade::in_production` contain these values.
 #[test]
 fn the_defaults_are_those_of_the_guide() {
     let shown = format!("{:?} {:?}", RouterOptions::new(), ServerOptions::new());

@@ -1,4 +1,4 @@
-//! Paths and methods: which route answers, with which parameters.
+//! Paths and methods: the matching route and its parameters.
 //!
 //! Spec: Path syntax; Router construction and members.
 
@@ -7,14 +7,14 @@ use stockade::serde_json::Map;
 
 use crate::support::{app, app_of, check, header_of};
 
-/// Answers with the pattern that matched and its parameters.
+/// Responds with the matched pattern and its parameters.
 async fn echo(req: Request) -> String {
     let params: Map<String, Value> =
         req.params().map(|(name, value)| (name.to_owned(), value.into())).collect();
     format!("{} {}", req.route().unwrap_or("-"), Value::Object(params))
 }
 
-/// An app whose routes all echo.
+/// Builds an app that responds to all routes with `echo`.
 #[track_caller]
 fn echoing(paths: &[&str]) -> App {
     let mut router = Router::new();
@@ -34,7 +34,7 @@ fn matches(patterns: &[&str], path: &str, expected: &str) {
     check(&echoing(patterns), &format!("GET {path}"), &expected);
 }
 
-// The tests of the matcher have a row for each form of a path.
+// The matcher's own tests cover each form of a path.
 #[test]
 fn a_route_gets_its_pattern_and_its_parameters() {
     matches(&["/users"], "/users", "/users {}");
@@ -72,7 +72,7 @@ fn escaped_colons_and_stars_are_text() {
     matches(&routes, "/books/7:other", r#"/books/:id {"id":"7:other"}"#);
     matches(&routes, "/*", r"/\* {}");
     matches(&routes, "/x", "404");
-    // In `routes!`, and in a file with options.
+    // The escape also works in `routes!` and in an options file.
     let options: RouterOptions = serde_json::from_str(r#"{ "prefix": "/api\\:v1" }"#).unwrap();
     let tree = routes! { r"users\:batch": { POST: { async || "done", name: "batch" } } };
     let app = app(create_router(tree, options));
@@ -97,9 +97,11 @@ fn text_beyond_ascii_matches_its_encoded_form() {
     }
     matches(&routes, "/%c3%a9-\u{fc}x", "/\u{e9}-:id {\"id\":\"\u{fc}x\"}");
     matches(&routes, "/men%c3%bc/a/%C3%BC", "/men\u{fc}/** {\"splat\":\"a/\u{fc}\"}");
-    // A decomposed character is another one: there is no normalization.
+    // A decomposed character is a different character: paths are not
+    // normalized.
     matches(&routes, "/cafe%CC%81", "/:any {\"any\":\"cafe\u{301}\"}");
-    // Letters of routes are never encoded, and such a path never reaches another route.
+    // Encoded letters of a route are rejected, so such a path never reaches
+    // another route.
     matches(&routes, "/%63af%C3%A9", "400");
     matches(&routes, "/caf%E9", "/:any {\"any\":\"caf%E9\"}");
     matches(&["/caf\u{e9}"], "/%63af%C3%A9", "404");
@@ -158,7 +160,7 @@ fn the_most_specific_route_wins_whatever_the_order() {
         routes.reverse();
     }
     matches(&["/x", "/x/:a?"], "/x", "/x {}");
-    // Backtracking: the literal `a` leads nowhere.
+    // Backtracking: the literal `a` is a dead end.
     matches(&["/a/b", "/:p/c"], "/a/c", r#"/:p/c {"p":"a"}"#);
 }
 

@@ -1,4 +1,4 @@
-//! `routes!`, seen through the facade.
+//! `routes!` through the facade crate.
 //!
 //! Spec: Route tree (object router); Route entry object.
 
@@ -23,7 +23,7 @@ async fn echo(Body(body): Body<Value>) -> Value {
     body
 }
 
-/// Middleware that leaves its mark in the order in which it runs.
+/// Middleware that appends a letter, which shows the execution order.
 fn mark(letter: &'static str) -> impl Fn(&mut Request) + Send + Sync + 'static {
     move |req: &mut Request| {
         let trail = req.headers().get("trail").and_then(|value| value.to_str().ok());
@@ -36,7 +36,8 @@ async fn trail(Headers(headers): Headers) -> String {
     headers.get("trail").map_or("", |value| value.to_str().unwrap()).to_owned()
 }
 
-/// `METHOD pattern` of each route, with its name if it has one, sorted.
+/// Returns `METHOD pattern` for each route, with its name if it has one,
+/// sorted.
 fn listing(tree: RouteTree) -> Vec<String> {
     let app = app_of(tree);
     let lines = app.routes().iter().map(|route| match route.name() {
@@ -237,7 +238,7 @@ fn mistakes_found_later_give_the_line_of_the_entry() {
         })
         .collect();
     lines.sort_unstable();
-    // `show` reads a parameter that its path does not have; the spread tree
+    // `show` reads a parameter that is missing from its path. The spread tree
     // repeats both the route and the name.
     assert!(lines.contains(&(line + 3)), "{error}");
     assert!(lines.contains(&(line - 1)), "{error}");

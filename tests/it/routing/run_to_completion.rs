@@ -1,4 +1,4 @@
-//! Handlers that finish without their clients.
+//! Handlers that finish after their clients disconnect.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use tokio::time::{advance, timeout};
 
 use crate::support::{app_of, call, log};
 
-/// A handler that waits for a sign. It counts its runs, the runs that finished and the runs
-/// that were dropped.
+/// A handler that waits for a signal. It counts the runs that started, finished
+/// and were dropped.
 #[derive(Clone)]
 struct Job {
     begun: Arc<AtomicUsize>,
@@ -29,7 +29,7 @@ struct Job {
     go: watch::Sender<bool>,
 }
 
-/// Counts a run that is dropped before its end.
+/// Counts a run if it is dropped before its end.
 struct Guard(Arc<AtomicUsize>);
 
 impl Drop for Guard {
@@ -53,7 +53,7 @@ impl Job {
         "done"
     }
 
-    /// Returns the number of runs that began, finished and were dropped.
+    /// Returns the number of runs that started, finished and were dropped.
     fn counts(&self) -> [usize; 3] {
         [&self.begun, &self.finished, &self.dropped].map(|it| it.load(Ordering::SeqCst))
     }
@@ -64,7 +64,7 @@ impl Job {
     }
 }
 
-/// Lets tasks in the background run as far as they can.
+/// Lets background tasks run as far as possible.
 async fn settle() {
     for _ in 0..20 {
         tokio::task::yield_now().await;
@@ -75,7 +75,7 @@ fn post(path: &str) -> http::Request<HttpBody> {
     http::Request::post(path).body(HttpBody::empty()).unwrap()
 }
 
-/// Lets a request begin, and drops it, as a server does when its client disconnects.
+/// Starts a request and drops it, as a server does when the client disconnects.
 async fn begin_and_leave(app: &App, request: http::Request<HttpBody>) {
     let mut sent = Box::pin(app.handle(request));
     let mut cx = Context::from_waker(Waker::noop());
@@ -158,7 +158,7 @@ async fn false_drops_the_handler_with_its_client() {
     assert_eq!(job.counts(), [2, 0, 1]);
 }
 
-/// A client that disconnects during its upload has not requested anything yet.
+/// A client that disconnects during its upload has not made a complete request.
 #[tokio::test(start_paused = true)]
 async fn a_request_is_dropped_until_its_arguments_are_extracted() {
     let job = Job::new();
@@ -190,13 +190,13 @@ async fn at_most_1024_handlers_run_without_clients() {
         begin_and_leave(&app, post(path)).await;
     }
     assert_eq!(job.counts(), [1_030, 0, 6]);
-    // Clients cannot fill the log: there is one line a second.
+    // Clients cannot flood the log: there is at most one line per second.
     let lines = log::lines_with("is dropped with its client");
     let of_job = lines.iter().filter(|line| line.contains("/crowd/")).count();
     assert!((1..=3).contains(&of_job), "{lines:?}");
     job.go().await;
     assert_eq!(job.counts(), [1_030, 1_024, 6]);
-    // Their places are free again.
+    // Their slots are free again.
     job.go.send_replace(false);
     begin_and_leave(&app, post("/crowd/one")).await;
     assert_eq!(job.counts(), [1_031, 1_024, 6]);
@@ -213,7 +213,8 @@ async fn a_panic_is_a_500_and_ends_the_handler() {
     assert_eq!(app.completions().count(), 0);
 }
 
-/// A handler that panics without its client leaves its place, and its panic is logged.
+/// A handler that panics after the disconnect frees its slot, and its panic is
+/// logged.
 #[tokio::test(start_paused = true)]
 async fn a_panic_frees_the_place() {
     log::watch();
@@ -269,7 +270,7 @@ fn streams_and_web_sockets_are_configuration_errors() {
         "x": { POST: { async || "x", run_to_completion: Duration::ZERO } },
     });
     assert!(zero.contains("`run_to_completion` must not be 0; use `false`"), "{zero}");
-    // They ignore what they inherit, and `false` is always valid.
+    // They ignore inherited values, and `false` is always valid.
     let inherited = refused(routes! {
         run_to_completion: true,
         "a": { GET: events },
@@ -285,8 +286,8 @@ async fn soon<F: Future>(future: F) -> F::Output {
     timeout(Duration::from_secs(10), future).await.expect("it takes too long")
 }
 
-/// The server drops the request when the socket closes, and waits for the handler when it
-/// shuts down.
+/// The server drops the request when the socket closes, and waits for the
+/// handler during shutdown.
 #[tokio::test]
 async fn a_shutdown_waits_for_handlers_without_clients() {
     let job = Job::new();
@@ -307,7 +308,7 @@ async fn a_shutdown_waits_for_handlers_without_clients() {
     .await;
     drop(stream);
     handle.shutdown();
-    // Nothing listens any more, and the server still serves.
+    // The listener is closed, but the server still runs.
     soon(async {
         while TcpStream::connect(address).await.is_ok() {
             tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! The settings that a router, a group, a node and a route have: one row for each.
+//! Settings of routers, groups, nodes and routes, one row per setting.
 
 use std::time::Duration;
 
@@ -30,8 +30,9 @@ fn built(router: Router) -> Result<App, BoxError> {
     Ok(router.build()?)
 }
 
-/// Checks a setting at each level. The values are for a router, a node and a route. The
-/// expected texts are for the default, the router, a node in it and a route in that node.
+/// Checks a setting at each level. The values are for a router, a node and a
+/// route. The expected texts are for the default, the router, a node in the
+/// router, and a route in the node.
 macro_rules! settings {
     ($({
         $name:ident($of_router:expr, $of_node:expr, $of_route:expr) => [$default:expr, $router:expr, $node:expr, $route:expr]
@@ -354,7 +355,7 @@ fn errors_of_routes_without_a_handler_have_the_default_body() {
         let refused = format!("POST {path}\nx-refused: 1");
         check(&app, &refused, r#"403 {"error":"refused"}"#);
     }
-    // Errors before all middleware.
+    // These errors happen before all middleware.
     check(
         &app,
         "POST /route\ncontent-type: text/csv\n\na",
@@ -362,7 +363,7 @@ fn errors_of_routes_without_a_handler_have_the_default_body() {
     );
     let too_large = block_on(call(&app, &json("/route", "[1,2]")));
     assert!(too_large.starts_with(r#"413 {"error":"#), "{too_large}");
-    // Documents do not describe the handler.
+    // Documents do not cover the handler.
     let routes = app.route_map().routes;
     let has_handler = |path: &str| {
         let route = routes.iter().find(|route| route.path == path).unwrap();
@@ -381,7 +382,7 @@ fn a_list_of_media_types_is_removed_in_code_and_in_a_file() {
     }
     let error = serde_json::from_str::<RouterOptions>(r#"{ "accepts": 7 }"#).unwrap_err();
     assert!(error.to_string().starts_with("a list of texts, true or false"), "{error}");
-    // A route without a body may switch off what it cannot have.
+    // A route without a body may disable options that need a body.
     let tree = routes! { accepts: ["text/csv"], GET: { async || "x", accepts: false } };
     check(&app_of(tree), "GET /", "200 x");
 }
@@ -404,7 +405,7 @@ fn described(description: &str) -> RouteDocs {
     RouteDocs::default().description(description)
 }
 
-/// Authenticates by a token after this word.
+/// Authenticates with a token after this scheme.
 fn by(scheme: &str) -> Auth {
     Auth::bearer(|_: String| None::<Value>).scheme(scheme)
 }
@@ -413,7 +414,7 @@ fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// The response to a body without any of the four fields.
+/// Returns the response to a body without any of the four fields.
 fn answer(app: &App) -> String {
     block_on(call(app, "POST /x\ncontent-type: application/json\n\n{}"))
 }

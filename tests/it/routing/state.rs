@@ -1,4 +1,5 @@
-//! Values for `State<T>`, including values that open when the application starts.
+//! Values for `State<T>`, including values that open when the application
+//! starts.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -29,7 +30,7 @@ fn counting() -> (Router, Arc<AtomicU32>) {
     let counted = Arc::clone(&count);
     let router = router().state_at_start(async move |_| {
         counted.fetch_add(1, Relaxed);
-        // Another start begins while this one waits.
+        // A concurrent start begins while this one waits.
         tokio::task::yield_now().await;
         Ok::<_, BoxError>(Users("ada".to_owned()))
     });
@@ -129,11 +130,11 @@ async fn schema_checks_start_each_application_that_they_build() {
         })
     };
     check_schemas(rebuild()).rebuild(rebuild).kept_in(None).run().await;
-    // The route that uses the value, and the other route.
+    // Once for the route that uses the value, and once for the other route.
     assert_eq!(opened.load(Relaxed), 2);
 }
 
-/// A router whose state is the outcome of a future.
+/// Returns a router that gets its state from a future.
 fn router_of<F>(state: F) -> Router
 where
     F: Future<Output = Result<Users, BoxError>> + Send + 'static,
@@ -147,7 +148,7 @@ async fn attacks_start_each_application_that_they_build() {
     assert_hardened(router).await;
     assert_eq!(count.load(Relaxed), 1);
 
-    // Each attack reaches the handler, so the application is built again.
+    // Each attack reaches the handler, so the application is rebuilt for each.
     let opened = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&opened);
     let build = move || {
@@ -197,7 +198,8 @@ fn a_start_that_fails_stays_failed() {
     }
 }
 
-/// A start that is dropped has not opened the value, and does not go on elsewhere.
+/// A start that is dropped does not open the value and does not continue in the
+/// background.
 #[tokio::test]
 async fn a_start_that_is_dropped_stays_failed() {
     let app = app(router().state_at_start(async |_| {

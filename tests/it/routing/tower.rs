@@ -1,4 +1,4 @@
-//! Tower inside: services that are mounted, and layers as middleware.
+//! Mounted tower services, and tower layers as middleware.
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ use tower_http::trace::TraceLayer;
 
 use crate::support::{app, app_of, block_on, call, check, header_of, request, text_of};
 
-/// A folder of its own, with a few files and a secret beside it.
+/// A temporary folder with a few files, and a secret next to the folder.
 struct Folder {
     root: PathBuf,
 }
@@ -55,7 +55,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left is in the folder for temporary files.
+        // If this fails, the files remain in the temporary folder.
         let _ = std::fs::remove_dir_all(&self.root);
     }
 }
@@ -64,7 +64,7 @@ fn secret() -> stockade::auth::Secret {
     stockade::auth::Secret::new("a secret of at least thirty-two bytes").unwrap()
 }
 
-/// Tells what a service sees of a request.
+/// Responds with the request that the service receives.
 async fn seen(request: http::Request<HttpBody>) -> Result<Response, Infallible> {
     let (head, body) = request.into_parts();
     let original = head.extensions.get::<OriginalUri>().map(|uri| uri.0.to_string());
@@ -101,7 +101,7 @@ fn a_folder_is_served() {
     check(&app, "POST /assets/a.txt", "405");
     check(&app, "GET /assetsx", r#"404 {"error":"Not Found"}"#);
     assert_eq!(header_of(&app, "GET /assets/css/a.css", "content-type"), "text/css");
-    // HEAD has the length of GET, and our stages stand in front.
+    // HEAD has the same length as GET, and our stages run first.
     assert_eq!(header_of(&app, "HEAD /assets/a.txt", "content-length"), "10");
     check(&app, "HEAD /assets/a.txt", "200");
     assert_eq!(header_of(&app, "GET /assets/none", "x-content-type-options"), "nosniff");
@@ -109,7 +109,7 @@ fn a_folder_is_served() {
     check(&app, &format!("GET /assets/a.txt\nif-modified-since: {changed}"), "304");
 }
 
-/// Where `GET` of a path ends: the path after redirects, and the body.
+/// Follows the redirects of a GET and returns the final path and the body.
 async fn followed(client: &TestClient, path: &str) -> String {
     let mut path = path.to_owned();
     for _ in 0..3 {
@@ -213,13 +213,14 @@ fn a_mount_changes_no_other_response() {
     }
     let get = "GET /m/x\nx-status: 302\nx-location: /x/";
     assert_eq!(header_of(&app, get, "location"), "/m/x/");
-    // Browsers read a backslash as a slash.
+    // Browsers treat a backslash as a slash.
     check(&app, &format!("GET /any/\\evil.example\n{html}"), r#"400 {"error":"Bad Request"}"#);
 }
 
 #[test]
 fn an_answer_to_head_without_a_body_claims_no_length() {
-    // As axum does with a stream: HEAD has no body, and nobody knows its length.
+    // Like axum with a stream: HEAD does not have a body, and the length is
+    // unknown.
     async fn streams(request: http::Request<HttpBody>) -> Result<Response, Infallible> {
         let pieces = futures_util::stream::iter([Ok::<_, BoxError>("a piece")]);
         let is_head = request.method() == Method::HEAD;
@@ -259,7 +260,7 @@ fn no_path_leads_out_of_a_mount() {
     }
     check(&app, "GET /assets/..\\secret.txt", refused);
     check(&app, "GET /assets/%00", refused);
-    // A service may decode it twice.
+    // A service may decode the path a second time.
     check(&app, "GET /assets/%252e%252e/secret.txt", refused);
     check(&app, "GET /assets/....//secret.txt", "404");
 }
@@ -327,8 +328,8 @@ fn middleware_and_limits_stand_in_front_of_a_mount() {
     check(&app, "GET /closed", r#"401 {"error":"Unauthorized"}"#);
     check(&app, "GET /limited/x", r#"200 GET /x of /limited/x for 192.0.2.7:4711 with """#);
     check(&app, "GET /limited/y", r#"429 {"error":"Too Many Requests"}"#);
-    // A body without an announced length ends with an error, which the service
-    // may hand on.
+    // A body without a declared length ends with an error, which the service
+    // may return.
     let pieces = futures_util::stream::iter([Ok::<_, Infallible>("123"), Ok("45")]);
     let stream = http::Request::put("/small").body(HttpBody::stream(pieces)).unwrap();
     let answer = block_on(async { text_of(app.handle(stream).await.into_body()).await });
@@ -555,7 +556,7 @@ async fn layers_and_the_rest_may_wait_and_fail() {
     assert_eq!(call(&app, "GET /http").await, "504");
     assert_eq!(call(&app, "GET /tower").await, r#"500 {"error":"Internal Server Error"}"#);
     assert_eq!(call(&app, "GET /ours").await, r#"503 {"error":"Service Unavailable"}"#);
-    // One limit for all requests: the second waits until the first is over.
+    // All requests share one limit: the second waits until the first finishes.
     let began = tokio::time::Instant::now();
     let (one, two) = tokio::join!(call(&app, "GET /one"), call(&app, "GET /one"));
     assert_eq!((one.as_str(), two.as_str()), ("200 late", "200 late"));
@@ -583,7 +584,7 @@ fn a_mounted_app_answers_its_own_errors() {
     check(&app, "GET /own/x", r#"404 ["inner",404]"#);
     check(&app, "GET /plain-entry/x", r#"404 ["mount",404]"#);
     check(&app, "GET /own-entry/x", r#"404 ["inner",404]"#);
-    // What comes before the service is the router's own.
+    // The router handles errors before the service itself.
     check(&app, "GET /plain/../x", r#"400 ["node",400]"#);
 }
 

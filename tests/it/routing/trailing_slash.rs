@@ -1,4 +1,4 @@
-//! A slash at the end of a path: `trailing_slash` of a router.
+//! Trailing slashes: the `trailing_slash` option of a router.
 
 use std::net::SocketAddr;
 
@@ -35,7 +35,8 @@ fn router(slash: TrailingSlash) -> Router {
     create_router(api(), options(slash))
 }
 
-/// The status, with the location of a redirect or the body of a success.
+/// Returns the status, with the location of a redirect or the body of a
+/// success.
 fn outcome(app: &App, request: &str) -> String {
     let status = crate::support::block_on(call(app, request));
     match header_of(app, request, "location") {
@@ -72,7 +73,7 @@ fn redirects_lead_to_the_declared_path() {
         ("GET /a/1/", "308 /a/1"),
         ("GET /1-2", "308 /1-2/"),
         ("GET http://evil.example/users/?x", "308 /users?x"),
-        // The declared path has the 405.
+        // The declared path returns the 405.
         ("DELETE /users/", "308 /users"),
         ("DELETE /users", "405"),
         ("OPTIONS /users/", "308 /users"),
@@ -209,7 +210,7 @@ fn guards_limits_and_fallback_apply_as_for_the_declared_path() {
         let expected = if is_ignored { "401" } else { "308 /admin" };
         assert_eq!(outcome(&app, "GET /admin/"), expected);
         assert_eq!(outcome(&app, "GET /admin"), "401");
-        // No spelling goes around the guard.
+        // No spelling bypasses the guard.
         for path in ["/%61dmin/", "/%61dmin", "/adm%69n/"] {
             let found = outcome(&app, &format!("GET {path}"));
             let is_safe = found == "400" || found == format!("308 {}", path.trim_end_matches('/'));
@@ -231,7 +232,7 @@ fn preflights_get_the_rules_of_the_declared_path() {
         assert_eq!(outcome(&app, &preflight), "204");
         let allowed = header_of(&app, &preflight, "access-control-allow-origin");
         assert_eq!(allowed, "https://own.example");
-        // A page of another origin may follow the redirect.
+        // A page from another origin may follow the redirect.
         let get = format!("GET /own/{origin}");
         assert_eq!(header_of(&app, &get, "access-control-allow-origin"), "https://own.example");
     }
@@ -306,7 +307,7 @@ async fn redirects_work_on_a_socket() {
     served.await.unwrap();
 }
 
-/// Sends a target, and reads to the end of the connection.
+/// Sends a request for a target and reads until the connection closes.
 async fn exchange(address: SocketAddr, target: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let head = format!("GET {target} HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n");

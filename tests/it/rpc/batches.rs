@@ -1,4 +1,4 @@
-//! Batches: order, bounds, and that each call is charged.
+//! Batches: order, limits and rate limiting of each call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ fn batch(calls: usize, method: &str) -> String {
     Value::Array(calls.collect()).to_string()
 }
 
-/// The codes of the errors, and 0 for each result.
+/// Returns the error codes, with 0 for each result.
 fn codes(answer: &str) -> Vec<i64> {
     let answers: Vec<Value> = serde_json::from_str(answer).unwrap();
     answers.iter().map(|answer| answer["error"]["code"].as_i64().unwrap_or(0)).collect()
@@ -101,7 +101,7 @@ async fn each_call_is_charged() {
     assert_eq!(codes(third)[..20], [0; 20]);
     assert_eq!(codes(third)[20..], [-32029; 20]);
     assert!(third.contains(r#""retry_after":60"#), "{third}");
-    // Nothing is left for a request.
+    // The quota is used up.
     let sent = client.post("/rpc").json(message(1, "add", json!([])));
     sent.await.assert_status(429).assert_header("retry-after", "60");
     clock.advance(Duration::from_secs(60));
@@ -143,7 +143,8 @@ struct Org {
     org: String,
 }
 
-/// A limit of the route stays in front of its methods, also if these authenticate themselves.
+/// A limit of the route applies before its methods, even if the methods
+/// authenticate themselves.
 #[tokio::test]
 async fn limits_by_the_request_count_each_call() {
     let token = || with_auth(|org: String| Some(json!({ "org": org })));
@@ -164,7 +165,7 @@ async fn limits_by_the_request_count_each_call() {
     };
     assert_eq!(send(5, "costly", "a").await, [0, 0, 0, -32029, -32029]);
     assert_eq!(send(2, "costly", "b").await, [0, 0]);
-    // Five calls of this organization have been counted.
+    // This organization has already made five calls.
     assert_eq!(send(6, "cheap", "a").await, [0, 0, 0, 0, 0, -32029]);
 
     let guarded = RpcMethod::new(async || Json(1)).middleware(token());

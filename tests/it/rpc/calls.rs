@@ -1,4 +1,4 @@
-//! Single calls: parameters, results, errors, ids, notifications, the HTTP around.
+//! Single calls: parameters, results, errors, ids, notifications and HTTP.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -142,7 +142,7 @@ async fn methods_send_their_own_error_codes() {
         json!({ "jsonrpc": "2.0", "error": { "code": 5, "message": "No" }, "id": 2 })
     );
 
-    // As routes of their own, they are errors of HTTP.
+    // As separate routes, they return HTTP errors.
     let sent = client.post("/rpc/order").json(json!("tea")).await;
     let expected = json!({ "error": "Out of stock", "details": { "sku": "tea" } });
     sent.assert_status(400).assert_json(expected);
@@ -183,7 +183,7 @@ async fn only_a_post_of_json_is_a_message() {
     let client = client(&rpc());
     let message = r#"{"jsonrpc":"2.0","method":"nothing","id":1}"#;
     client.get("/rpc").await.assert_status(405).assert_header("allow", "POST, OPTIONS");
-    // A page of another origin may send this without a preflight.
+    // A page from another origin can send this without a preflight.
     let text = client.post("/rpc").header("content-type", "text/plain").body(message);
     text.await.assert_status(415);
     client.post("/rpc").body(message).await.assert_status(415);

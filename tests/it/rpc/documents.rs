@@ -1,5 +1,5 @@
-//! Methods in documents: OpenAPI of the route, OpenRPC by `rpc.discover`, and the
-//! routes of `rest`.
+//! Methods in documents: OpenAPI for the route, OpenRPC with `rpc.discover`,
+//! and the routes of `rest`.
 
 use serde::{Deserialize, Serialize};
 use stockade::RouteDocs;
@@ -13,7 +13,7 @@ use super::{call, client, send};
 
 #[derive(Deserialize, Schema)]
 struct Subtract {
-    /// The number from which is subtracted.
+    /// The number to subtract from.
     minuend: i64,
     subtrahend: Option<i64>,
 }
@@ -79,7 +79,7 @@ async fn open_rpc_describes_all_methods() {
     let meta = include_str!("../../vectors/openrpc/meta-schema.json");
     let mut meta: Value = serde_json::from_str(meta).unwrap();
     meta["$schema"] = json!("http://json-schema.org/draft-07/schema#");
-    // The dialect of its schemas is not in the file.
+    // The file does not contain the dialect of its schemas.
     for name in ["JSONSchema", "referenceObject"] {
         assert!(meta["definitions"][name].is_object());
         meta["definitions"][name] = json!(name == "JSONSchema");
@@ -122,7 +122,7 @@ async fn rest_makes_a_route_of_each_method() {
     sent.await.assert_status(200).assert_json(json!({ "value": 2 }));
     let sent = client.post("/rpc/subtract").json(json!({}));
     sent.await.assert_status(400).assert_field_error("minuend", "required");
-    // A page of another origin may send these without a preflight.
+    // A page from another origin can send these without a preflight.
     for content_type in ["application/x-www-form-urlencoded", "text/plain"] {
         let form = client.post("/rpc/subtract").header("content-type", content_type);
         form.body("minuend=5&subtrahend=3").await.assert_status(415);

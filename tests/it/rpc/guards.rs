@@ -1,4 +1,4 @@
-//! Methods under the guards of routes: the lock, a policy, hardening.
+//! Methods under the checks for routes: the lock, a policy and hardening.
 
 use stockade::middleware::with_role;
 use stockade::openapi::lock::Lock;
@@ -77,7 +77,7 @@ async fn hardening_attacks_the_route_and_lists_its_methods() {
     assert!(left.contains("malformed bodies"), "{left}");
 }
 
-/// A method is as closed at its own path as in a call.
+/// A method has the same access rules at its own path as in a call.
 #[tokio::test]
 async fn routes_of_methods_keep_the_outer_authentication() {
     use stockade::testing::TestClient;
@@ -108,7 +108,7 @@ async fn routes_of_methods_keep_the_outer_authentication() {
     assert_eq!(statuses(closed(&rpc), Some("a")).await, [200; 2]);
     let error = closed(&with_public).build().unwrap_err().to_string();
     assert!(error.contains("RPC /rpc#public: the route is `public`"), "{error}");
-    // Without an outer one, the access of the method counts.
+    // Without outer access rules, the rules of the method apply.
     let open = create_router(routes! { "rpc": { ..with_public.routes() } }, RouterOptions::new());
     let map = open.build().unwrap().route_map();
     let public = map.routes.iter().find(|it| it.path == "/rpc/public").unwrap();

@@ -1,4 +1,4 @@
-//! Messages that nobody should send.
+//! Hostile messages.
 
 use stockade::prelude::*;
 use stockade::rpc::Rpc;
@@ -8,7 +8,7 @@ use stockade_errors::random::Random;
 
 use super::send;
 
-/// A message that has every part of one.
+/// A message with every part that a message can have.
 const MESSAGE: &str = r#"[{"jsonrpc":"2.0","method":"any","params":{"a":[1,"\u00e9",null]},"id":"x"},
     {"jsonrpc":"2.0","method":"any","params":[-1.5e3,true,{}],"id":9}, {"jsonrpc":"2.0","method":"any"}]"#;
 
@@ -18,7 +18,7 @@ fn any() -> TestClient {
     TestClient::new(create_router(api, RouterOptions::new().rate_limit(false)))
 }
 
-/// Sends bytes, and returns the answer, which is JSON-RPC whatever they are.
+/// Sends arbitrary bytes and returns the response, which is always JSON-RPC.
 async fn answer(client: &TestClient, bytes: Vec<u8>) -> Option<Value> {
     let shown = String::from_utf8_lossy(&bytes).chars().take(300).collect::<String>();
     let sent = client.post("/rpc").header("content-type", "application/json").body(bytes);
@@ -78,7 +78,7 @@ async fn large_and_deep_messages_are_answered() {
     let deep = format!("{}{}", "[".repeat(126), "]".repeat(126));
     assert_eq!(code(call(&deep, "1")).await, None);
     let many = format!("[{}1]", "1,".repeat(400_000));
-    // More values than a handler keeps.
+    // The message has more values than a handler accepts.
     assert_eq!(code(call(&many, "1")).await, Some(-32013));
     assert_eq!(code(call("[\"\\ud800\"]", "1")).await, Some(-32602));
     assert_eq!(code(call("{\"a\":1e400}", "1")).await, Some(-32602));

@@ -1,5 +1,5 @@
-//! Read-only and write-only fields of methods: clients neither set the former nor receive
-//! the latter, at any depth.
+//! Read-only and write-only fields of methods, at any depth. Clients cannot set
+//! read-only fields or receive write-only ones.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ fn owner(name: &str) -> Owner {
     Owner { name: name.to_owned(), role, password_hash, friends: Vec::new() }
 }
 
-/// An item that has each marked value.
+/// Returns an item with each marked value.
 fn item() -> Item {
     let with_friend = Owner { friends: vec![owner("b")], ..owner("a") };
     Item {
@@ -82,7 +82,7 @@ fn item() -> Item {
 
 fn rpc() -> Rpc {
     Rpc::new()
-        // The texts of the parameters as the handler sees them.
+        // The texts of the parameters as the handler receives them.
         .method("seen", async |Body(it): Body<Item>| {
             Json(stockade::serde_json::to_string(&it).unwrap())
         })

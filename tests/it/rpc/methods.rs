@@ -1,5 +1,5 @@
-//! A method is a route: middleware, users, parameters of the path, state, logs,
-//! mistakes, and its place in the map.
+//! A method is a route: middleware, users, path parameters, state, logs,
+//! configuration errors and the route map.
 
 use stockade::middleware::{Metrics, with_role};
 use stockade::prelude::*;
@@ -10,7 +10,7 @@ use stockade::testing::TestClient;
 use super::{call, client};
 use crate::support::log;
 
-/// Finds the user whose name and role the token is.
+/// Authenticates a user with the name and role in the token.
 fn signed_in() -> Middleware {
     with_auth(Auth::bearer(async |token: String| Some(json!({ "name": token, "role": token }))))
 }
@@ -49,7 +49,7 @@ async fn middleware_users_and_parameters_are_those_of_the_route() {
     ]);
     let answers: Vec<Value> = client.post("/of/7/rpc").bearer("guest").json(message).await.json();
     assert_eq!((&answers[0]["error"]["code"], &answers[1]["result"]), (&json!(-32003), &json!(7)));
-    // Middleware of the route answers for all calls.
+    // Middleware of the route responds for all calls.
     let nobody =
         client.post("/of/7/rpc").json(json!({ "jsonrpc": "2.0", "method": "label", "id": 1 }));
     nobody.await.assert_status(401);

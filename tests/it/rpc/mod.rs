@@ -1,5 +1,5 @@
-//! Methods of JSON-RPC: messages and answers, batches, and that what holds for a
-//! route holds for a method.
+//! JSON-RPC methods: messages, responses and batches. Everything that applies
+//! to a route also applies to a method.
 
 mod batches;
 mod calls;
@@ -15,7 +15,8 @@ use stockade::prelude::*;
 use stockade::rpc::Rpc;
 use stockade::testing::TestClient;
 
-/// A client of the methods at `/rpc`, without a rate limit and with 5xx hidden.
+/// Returns a client for the methods at `/rpc`, without a rate limit and with
+/// 5xx messages hidden.
 #[track_caller]
 fn client(rpc: &Rpc) -> TestClient {
     let api = routes! { "rpc": { ..rpc.routes() } };
@@ -23,7 +24,7 @@ fn client(rpc: &Rpc) -> TestClient {
     TestClient::new(create_router(api, options)).with_contract()
 }
 
-/// Sends a message, and returns the answer as text: empty for 204.
+/// Sends a message and returns the response as text, empty for a 204.
 async fn send(client: &TestClient, message: &str) -> String {
     let sent = client.post("/rpc").header("content-type", "application/json");
     let response = sent.body(message.to_owned()).await;
@@ -37,7 +38,7 @@ async fn send(client: &TestClient, message: &str) -> String {
     }
 }
 
-/// Calls a method with this id 1, and returns its result, or its error.
+/// Calls a method with id 1 and returns the result or the error.
 async fn call(client: &TestClient, method: &str, params: Value) -> Value {
     let message = json!({ "jsonrpc": "2.0", "method": method, "params": params, "id": 1 });
     let answer = send(client, &message.to_string()).await;

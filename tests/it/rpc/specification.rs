@@ -1,4 +1,4 @@
-//! The exchanges of the specification, section 7.
+//! The examples of the JSON-RPC specification, section 7.
 
 use serde::Deserialize;
 use stockade::prelude::*;
@@ -20,7 +20,8 @@ struct Exchange {
     expect_js: String,
 }
 
-/// Reads an expected answer: JavaScript with names and texts in a short form.
+/// Parses an expected response in the specification's short JavaScript
+/// notation.
 fn expected(text: &str) -> Value {
     let mut json = text.replace('\'', "\"");
     for name in ["jsonrpc", "result", "code", "id"] {
@@ -29,7 +30,7 @@ fn expected(text: &str) -> Value {
     serde_json::from_str(&json).unwrap()
 }
 
-/// Returns an answer in the form in which errors are expected: their code and id.
+/// Reduces the errors in a response to their code and id, as the examples do.
 fn shortened(answer: Value) -> Value {
     match answer {
         Value::Array(answers) => answers.into_iter().map(shortened).collect(),

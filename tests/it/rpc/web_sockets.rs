@@ -1,4 +1,5 @@
-//! Calls by a WebSocket: answers as they end, notifications to the client, charging.
+//! Calls over a WebSocket: responses in order of completion, notifications to
+//! the client, and rate limiting.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -111,7 +112,7 @@ async fn each_call_is_charged() {
     socket.send_json(json!([call(3, "one", json!([])), call(4, "one", json!([]))])).await;
     let batch: Vec<Value> = socket.receive_json().await;
     codes.extend(batch.iter().map(|answer| answer["error"]["code"].as_i64()));
-    // The handshake was the first of four.
+    // The handshake counts as the first of four requests.
     assert_eq!(codes, [None, None, None, Some(-32029)]);
 }
 
@@ -125,7 +126,7 @@ async fn a_message_that_cannot_be_read_is_charged() {
         socket.send_text(message).await;
         codes.push(socket.receive_json::<Value>().await["error"]["code"].as_i64());
     }
-    // The handshake was the first of three.
+    // The handshake counts as the first of three requests.
     assert_eq!(codes, [-32700, -32600, -32029, -32029].map(Some));
 }
 
@@ -156,7 +157,7 @@ async fn what_runs_ends_with_the_connection() {
     for id in 0..16 {
         socket.send_json(call(id, "wait", json!([]))).await;
     }
-    // There is no room for another one.
+    // There is no room for another call.
     socket.send_json(call(17, "now", json!([]))).await;
     drop(socket);
     for _ in 0..16 {

@@ -88,7 +88,7 @@ fn check_all(app: &impl Answers) {
     allows(app, "PUT", "/tagged", ", If-Match, If-None-Match, If-Unmodified-Since");
     allows(app, "GET", "/events", ", Last-Event-ID");
     allows(app, "GET", "/tenants", ", X-Tenant");
-    // A second response gets the headers that the first one has prepared.
+    // The second response uses the headers that the first one prepared.
     for _ in 0..2 {
         exposes(app, "GET /plain", "");
         exposes(app, "GET /keyed", ", WWW-Authenticate");

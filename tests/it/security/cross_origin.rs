@@ -1,4 +1,4 @@
-//! Requests that pages of other origins send in the name of whoever looks.
+//! Cross-origin requests that pages send on behalf of their visitors.
 
 use stockade::auth::{KeyRing, SessionId};
 use stockade::middleware::{SessionCookie, with_cors, with_cross_origin_protection};
@@ -11,7 +11,7 @@ const REFUSED: &str = r#"403 {"error":"Forbidden","message":"Cross-origin reques
 const UNAUTHORIZED: &str = r#"401 {"error":"Unauthorized"}"#;
 const PAGE: &str = "https://app.example";
 
-/// The way of a session, with `name: value` of its cookie.
+/// A session method, with the `name: value` header of its cookie.
 struct Session {
     auth: Auth,
     cookie: String,
@@ -27,7 +27,7 @@ fn session(change: impl FnOnce(SessionCookie) -> SessionCookie) -> Session {
     Session { auth, cookie: format!("\ncookie: {pair}") }
 }
 
-/// A router with `/x` behind this way.
+/// Returns a router with `/x` behind this authentication.
 fn guarded(options: RouterOptions, auth: Auth) -> Router {
     let mut router = Router::with_options(options.rate_limit(false));
     router.use_(with_auth(auth));
@@ -52,7 +52,7 @@ fn a_session_changes_nothing_for_another_origin() {
         check(&app, &format!("DELETE /x{cookie}{sent}"), REFUSED);
         check(&app, &format!("GET /x{cookie}{sent}"), "200 read");
         check(&app, &format!("HEAD /x{cookie}{sent}"), "200");
-        // Nobody acts in anybody's name.
+        // The request is never authenticated as the user.
         check(&app, &format!("POST /x{sent}"), UNAUTHORIZED);
         check(&app, &format!("POST /x\ncookie: __Host-session=forged{sent}"), UNAUTHORIZED);
     }
@@ -151,7 +151,7 @@ fn of_several_with_cors_the_nearest_to_the_handler_lists() {
         check(&app, &sent, expected);
         let hosted = block_on(async { show(routes.handle(request(&sent)).await).await });
         assert_eq!(hosted, expected, "inside a host, {sent}");
-        // A page that may send it is told so before.
+        // The preflight allows an origin that may send the request.
         let asked =
             format!("OPTIONS {path}\norigin: {origin}\naccess-control-request-method: POST");
         let credentials = header_of(&app, &asked, "access-control-allow-credentials");
@@ -177,7 +177,8 @@ fn only_what_a_session_finds_is_looked_at() {
         check(&app, &format!("POST /x{cookie}{sent}"), REFUSED);
         check(&app, &format!("POST /x{sent}"), UNAUTHORIZED);
     }
-    // Not as nobody either: the page must not choose who is asking.
+    // The request does not run unauthenticated either: the page must not choose
+    // the user.
     let app = app(guarded(RouterOptions::new(), auth.required(false)));
     check(&app, &format!("POST /x{cookie}\nsec-fetch-site: cross-site"), REFUSED);
     check(&app, "POST /x\nsec-fetch-site: cross-site", "200 changed");

@@ -1,5 +1,5 @@
-//! Attacks of `Hardening`: the shop holds, and of an application that lacks one
-//! defence the report says which.
+//! Attacks of `Hardening`. The shop resists them, and the report names the
+//! missing defense of any other application.
 
 use std::time::Duration;
 
@@ -23,7 +23,8 @@ fn run(hardening: &Hardening) -> HardeningReport {
     block_on(hardening.run())
 }
 
-/// Holds a report to the failures of one family: the attack and what was found.
+/// Checks that a report contains exactly the failures of one family: the attack
+/// and the finding.
 #[track_caller]
 fn check(report: &HardeningReport, family: AttackFamily, attack: &str, found: &str) {
     let text = report.to_string();
@@ -34,7 +35,7 @@ fn check(report: &HardeningReport, family: AttackFamily, attack: &str, found: &s
     assert!(failure.exchange.as_ref().is_none_or(|exchange| !exchange.contains(SECRET)), "{text}");
 }
 
-/// A route that needs a user whom this finds, in front of a handler.
+/// Returns a route that requires a user from this authentication.
 fn guarded(auth: Auth) -> Router {
     create_router(
         routes! { "notes": { GET: { handler: async || "mine", middleware: [with_auth(auth)] } } },
@@ -42,7 +43,7 @@ fn guarded(auth: Auth) -> Router {
     )
 }
 
-/// The layer in front of an application whose guard is right.
+/// Tests a layer in front of a correctly guarded application.
 fn behind<F>(around: impl Fn(App, Request) -> F + Send + Sync + 'static) -> HardeningReport
 where
     F: Future<Output = Response> + Send + 'static,
@@ -116,7 +117,7 @@ fn forged_tokens_that_are_taken_are_found() {
 fn tampered_tokens_of_a_user_are_found() {
     let token = stockade::auth::generate_jwt(json!({ "sub": "7" }), "1h", &secret()).unwrap();
     let signature = token.rsplit_once('.').unwrap().1.to_owned();
-    // The signature is compared, and what it signs is not looked at.
+    // It compares the signature without checking the signed content.
     let careless = Auth::verify(move |req: &Request| {
         let token = req.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
         token.ends_with(&signature).then_some("somebody")
@@ -176,8 +177,8 @@ fn other_ways_to_a_route_are_found() {
     let report = careless(|req| req.uri().host() == Some("localhost"));
     check(&report, family, "an absolute target", "200 OK");
 
-    // A guard that compares the text of a path, and a layer that changes paths
-    // behind it.
+    // A guard that compares the text of a path, and an inner layer that changes
+    // paths.
     let report = behind(async |app: App, req: Request| {
         let changed = req.path().replace("//", "/").to_ascii_lowercase();
         match req.path() != "/notes" && changed == "/notes" {
@@ -259,7 +260,7 @@ fn bodies_that_are_taken_are_found() {
     }
     assert!(unread("POST /closed", "JSON that is cut off"), "{report}");
 
-    // A layer that makes a mistake of the client one of the server.
+    // A layer that turns a client error into a server error.
     let clumsy = Hardening::new(router()).through(async |app: App, req: Request| {
         let mut response = app.handle(req).await;
         if response.status() == 400 {
@@ -272,7 +273,7 @@ fn bodies_that_are_taken_are_found() {
     check(&report, family, "a byte order mark", "500");
     check(&report, AttackFamily::Responses, "the body of a 5xx", "a message of");
 
-    // Limits that another layer does not know.
+    // Another layer does not know these limits.
     let vast = Hardening::new(router()).through(async |app: App, mut req: Request| {
         req.headers_mut().remove(header::CONTENT_LENGTH);
         app.handle(req).await
@@ -280,7 +281,7 @@ fn bodies_that_are_taken_are_found() {
     check(&run(&vast), family, "an announced length above the limit", "400 Bad Request");
 }
 
-/// An application with rules of CORS, and what is done to its answers.
+/// Tests an application with CORS rules and changed responses.
 fn with_cors_behind(around: fn(&str, &mut Response)) -> HardeningReport {
     let auth = with_auth(Auth::secret(secret()));
     let api = routes! { "notes": { GET: { handler: async || "mine", middleware: [auth] } } };
@@ -382,7 +383,7 @@ fn limits_that_do_not_hold_are_found() {
     let attack = "more requests than the rate limit default lets through";
     check(&run(&none), family, attack, "the answer to request 10 is 200 OK");
 
-    // An app has a clock that cannot be held: nothing is claimed of its limits.
+    // The clock of a built app cannot be stopped, so its limits are not tested.
     let report = run(&Hardening::new(open().build().unwrap()));
     assert_eq!(report.count(family).passed, 0);
     assert_eq!(report.count(family).not_attacked, 1, "{report}");
@@ -421,7 +422,7 @@ fn answers_that_tell_too_much_are_found() {
     });
     check(&report, family, "the body of a 5xx", "a text of the application's own");
     let report = changed(|target, response| {
-        // It decodes a target, and writes its lines as headers.
+        // This layer decodes a target and writes its lines as headers.
         let text = target.replace("%0d%0a", "\n");
         for (name, value) in text.lines().skip(1).filter_map(|line| line.split_once(':')) {
             if let (Ok(name), Ok(value)) = (name.parse::<header::HeaderName>(), value.parse()) {
@@ -449,7 +450,7 @@ fn a_skip_has_a_reason_and_a_use() {
     assert_eq!(report.skipped.len(), 2);
     assert!(report.skipped.iter().all(|skip| skip.reason == reason && skip.attacks > 5));
 
-    // A header that is meant to be there is on every answer.
+    // An intended header appears on every response.
     let named = |hardening: Hardening| {
         run(&hardening.through(async |app: App, req: Request| {
             let mut response = app.handle(req).await;
@@ -487,7 +488,7 @@ fn an_application_is_made_anew_behind_an_attack_that_got_through() {
     assert_eq!(made.load(Ordering::Relaxed), 1);
 }
 
-/// Routes of every kind, each as it should be.
+/// Correct routes of every kind.
 #[test]
 fn what_is_right_is_not_blamed() {
     use stockade::auth::{ApiKeyHash, BasicCredentials, KeyRing, SessionId};

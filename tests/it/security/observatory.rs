@@ -1,14 +1,16 @@
-//! What Mozilla's HTTP Observatory would say of a bare response.
+//! The score of a bare response in Mozilla's HTTP Observatory.
 //!
-//! The rules are those of <https://developer.mozilla.org/en-US/observatory/docs/tests_and_scoring>
-//! and of the scanner (github.com/mdn/mdn-http-observatory, `src/grader/charts.js`,
-//! commit 01b4711): 100 points, less what is wrong; if 90 or more are left, and
-//! what is better than needed.
+//! The rules come from
+//! <https://developer.mozilla.org/en-US/observatory/docs/tests_and_scoring> and
+//! from the scanner (github.com/mdn/mdn-http-observatory,
+//! `src/grader/charts.js`, commit 01b4711). A site starts with 100 points and
+//! loses points for each failed test. If at least 90 points remain, bonuses are
+//! added.
 //!
-//! The site is taken to be behind TLS and not reachable without it, which is
-//! the redirection test with nothing to add. Three bonuses of 5 each cannot
-//! come from headers: the browsers' list of HSTS, cookies, and scripts with
-//! integrity. So 130 is the most that a bare response can have.
+//! The site is assumed to use TLS only, so the redirection test does not change
+//! the score. Headers cannot earn three bonuses of 5 points each: the browsers'
+//! HSTS list, cookies, and scripts with integrity. The maximum for a bare
+//! response is therefore 130.
 
 use stockade::http::HeaderMap;
 use stockade::middleware::{SecurityHeaders, SetCookie};
@@ -16,10 +18,10 @@ use stockade::prelude::*;
 
 use crate::support::{app, block_on, request};
 
-/// A verdict with its points.
+/// A verdict and its points.
 type Points = (&'static str, i32);
 
-/// The score of a response that is no page.
+/// Returns the score of a response that is not a page.
 fn score(headers: &HeaderMap) -> (i32, Vec<Points>) {
     let verdicts = vec![
         policy(headers),
@@ -45,7 +47,8 @@ fn value<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name).map(|value| value.to_str().unwrap())
 }
 
-/// The sources of a directive, or those of `default-src` for one that fetches.
+/// Returns the sources of a directive. A fetch directive falls back to
+/// `default-src`.
 fn sources<'p>(policy: &'p str, name: &str) -> Option<Vec<&'p str>> {
     let own = |name: &str| {
         policy.split(';').find_map(|directive| {
@@ -98,7 +101,7 @@ fn cookies(headers: &HeaderMap) -> Points {
     }
 }
 
-/// The scanner asks with an `Origin` of its own and looks whether it comes back.
+/// The scanner sends its own `Origin` and checks if the response repeats it.
 fn sharing(headers: &HeaderMap) -> Points {
     let credentials = value(headers, "access-control-allow-credentials") == Some("true");
     match value(headers, "access-control-allow-origin") {

@@ -1,4 +1,4 @@
-//! The shop over GraphQL: what it shows, to whom, and how an order is watched.
+//! The shop over GraphQL: fields, access rules and order subscriptions.
 
 use serde_json::json;
 use stockade::prelude::*;
@@ -8,8 +8,8 @@ use stockade::testing::TestClient;
 use crate::shop::{ANN, BOB, CLEO, example, now, stocked, token};
 use crate::support::app;
 
-/// The shop, in which cart 1 is Ann's and cart 2 is Bob's, with two pieces of green tea
-/// each.
+/// Returns the shop with two pieces of green tea in each cart. Cart 1 is Ann's,
+/// and cart 2 is Bob's.
 fn with_carts() -> example::Shop {
     let shop = stocked();
     for owner in [ANN, BOB] {
@@ -20,13 +20,13 @@ fn with_carts() -> example::Shop {
     shop
 }
 
-/// A client of the shop, which hides the messages of 5xx.
+/// Returns a client of the shop, with the messages of 5xx hidden.
 fn client(shop: example::Shop) -> TestClient {
     let router = example::router(shop).map_options(|options| options.expose_errors(false));
     TestClient::new(app(router)).with_contract()
 }
 
-/// The same client as a user.
+/// Returns the client, logged in as a user.
 fn user(client: &TestClient, id: u32) -> TestClient {
     client.clone().with_bearer(token(id))
 }
@@ -37,7 +37,7 @@ async fn ask(client: &TestClient, query: &str) -> Value {
     response.json()
 }
 
-/// Holds the first error of an answer to its message and status.
+/// Checks the message and status of the first error in a response.
 #[track_caller]
 fn check_error(answer: &Value, message: &str, status: u16) {
     let error = &answer["errors"][0];

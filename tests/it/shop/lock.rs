@@ -1,4 +1,4 @@
-//! The routes of the main example, as its lock says.
+//! Checks the routes of the main example against its lock file.
 
 use stockade::testing::assert_routes_lock;
 

@@ -1,4 +1,4 @@
-//! The main example, in process: what its tree promises.
+//! The main example, tested in process.
 
 #[allow(dead_code, reason = "the example is a program; its `main` is not called here")]
 #[path = "../../../examples/shop/main.rs"]
@@ -22,17 +22,17 @@ pub const JSON: &str = "content-type: application/json";
 
 pub const SECRET: &str = "the shop's secret has thirty-two";
 
-/// The shop, whose answers are held against its map.
+/// Returns the shop with a client that checks responses against the route map.
 pub fn shop() -> Contract {
     Contract::of(&app(router()))
 }
 
-/// The router of the shop, with its four users.
+/// Returns the router of the shop with its four users.
 pub fn router() -> Router {
     example::router(stocked())
 }
 
-/// The shop in memory, with four users.
+/// Returns the in-memory shop with four users.
 pub fn stocked() -> example::Shop {
     let shop = empty();
     for (name, role) in [
@@ -46,12 +46,12 @@ pub fn stocked() -> example::Shop {
     shop
 }
 
-/// The shop in memory, without users.
+/// Returns the in-memory shop without users.
 fn empty() -> example::Shop {
     now(example::Shop::open(":memory:", Secret::new(SECRET).unwrap())).unwrap()
 }
 
-/// The outcome of what never waits: a database in memory.
+/// Returns the output of a future that never waits, such as an in-memory query.
 pub fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().unwrap()
 }
@@ -61,12 +61,12 @@ pub const ANN: u32 = 2;
 pub const BOB: u32 = 3;
 pub const CLEO: u32 = 4;
 
-/// The header of the user with this id.
+/// Returns the authorization header of the user with this id.
 pub fn bearer(id: u32) -> String {
     format!("authorization: Bearer {}", token(id))
 }
 
-/// A token of the user with this id.
+/// Returns a token of the user with this id.
 pub fn token(id: u32) -> String {
     let claims = json!({ "sub": id.to_string() });
     generate_jwt(claims, "1h", &Secret::new(SECRET).unwrap()).unwrap()
@@ -184,7 +184,7 @@ fn users_come_and_go() {
         &role(&admin),
         r#"200 {"id":5,"name":"Eve","email":"ada@example.org","role":"clerk"}"#,
     );
-    // A role that was taken away is gone, whatever the token was made for.
+    // A removed role is lost immediately, even if the token still contains it.
     let back = |who: &str| format!("PUT /users/4/role\n{who}\n{JSON}\n\n{{\"role\":\"customer\"}}");
     let cleo = bearer(CLEO);
     check(&app, &format!("POST /orders/1/ship\n{cleo}"), r#"404 {"error":"there is no order 1"}"#);
@@ -248,7 +248,7 @@ fn whoever_logs_in_gets_a_token() {
     assert_eq!(ask("/login", json!({ "email": "eve@example.org", "password": "x" })), wrong);
 }
 
-/// The login makes a weak hash anew, and the new one lets in whom the old one did.
+/// A login replaces a weak hash, and the new hash accepts the same password.
 #[test]
 fn an_account_of_an_older_shop_logs_in_as_before() {
     let shop = empty();
@@ -435,7 +435,7 @@ async fn the_page_of_the_shop_is_small_and_has_all_operations() {
     let page = response.text();
     assert!(page.len() < 66 * 1024, "{}", page.len());
     assert!(page.contains("id=users.create>") && page.contains("/carts/{cart}/items"));
-    // The refusal that all operations share stands once, and each leads to it.
+    // All operations share one 403 response, and each refers to it.
     let shared = "It needs the role admin <i>by middleware</i><li";
     assert_eq!(page.matches(shared).count(), 1);
     assert!(page.matches(">403</a>").count() > 1, "{page}");
@@ -450,12 +450,12 @@ async fn a_shop_finds_what_the_one_before_it_kept() {
     let open = || example::Shop::open(file, Secret::new(SECRET).unwrap());
     let ann = open().await.unwrap().add_account("ann", "Ann@example.org", Role::Admin, "").await;
     assert_eq!(ann.unwrap().id, 1);
-    // The token is of the shop before.
+    // The token comes from the previous shop.
     let app = app(example::router(open().await.unwrap()));
     let answer = call(&app, &format!("GET /users\n{}", bearer(1))).await;
     let kept = r#"200 [{"id":1,"name":"ann","email":"ann@example.org","role":"admin"}]"#;
     assert_eq!(answer, kept);
-    // Products are stocked once.
+    // Products are added to the stock only once.
     let answer = call(&app, "GET /products/export.csv").await;
     assert_eq!(answer.lines().count(), 6, "{answer}");
     drop(app);
@@ -506,7 +506,7 @@ async fn a_closed_shop_opens_when_it_starts() {
     client.get("/products/3").await.assert_text(TEAPOT);
 }
 
-/// Whoever signed up with the email of the administrator stays what they are.
+/// A user who signed up with the administrator's email keeps their own role.
 #[test]
 fn an_account_does_not_become_that_of_the_administrator() {
     let shop = empty();
@@ -520,7 +520,7 @@ fn an_account_does_not_become_that_of_the_administrator() {
     assert_eq!((again.id, &*again.password_hash), (admin.id, "other"));
 }
 
-/// Nobody is logged out by a database that is down.
+/// An unavailable database does not log users out.
 #[test]
 fn a_shop_without_its_data_answers_503() {
     let shop = stocked();

@@ -1,4 +1,4 @@
-//! Products of the shop as a resource, and carts that become orders.
+//! Products of the shop as a resource, and checkout of carts.
 
 use serde_json::json;
 use stockade::http::Method;
@@ -67,7 +67,7 @@ async fn products_are_written_by_clerks_at_the_version_that_they_know() {
     });
     assert_eq!(mug, expected);
 
-    // The fields of the shop itself are not for clients.
+    // Clients cannot set the shop's own fields.
     let cheaper = json!({ "price_cents": 650, "image_bytes": 9, "id": 1 });
     let changed = clerk.patch("/products/6").header("if-match", "\"v1\"").json(&cheaper).await;
     changed.assert_status(200).assert_header("etag", "\"v2\"");
@@ -98,8 +98,8 @@ async fn products_are_written_by_clerks_at_the_version_that_they_know() {
     clerk.get("/products/6").await.assert_status(404);
 }
 
-/// A cart of two pieces of green tea, and the state in which a checkout was left that
-/// ended within its three writes.
+/// Creates a cart with two pieces of green tea, in the state of a checkout that
+/// stopped during its three writes.
 #[track_caller]
 fn check_left_checkout(writes: usize, answer: &str) {
     let shop = stocked();
@@ -125,14 +125,14 @@ fn check_left_checkout(writes: usize, answer: &str) {
         check(&app, &add, r#"404 {"error":"there is no cart 1"}"#);
     }
     check(&app, &format!("POST /carts/1/checkout\n{own}"), answer);
-    // One order of the whole cart, and the cart is gone.
+    // The whole cart becomes one order, and the cart no longer exists.
     let order = r#"{"order":1,"status":"placed","lines":[{"product":1,"count":2,"cents":900}]}"#;
     check(&app, &format!("GET /orders/1\n{own}"), &format!("200 {order}"));
     check(&app, &format!("GET /orders/2\n{own}"), r#"404 {"error":"there is no order 2"}"#);
     check(&app, &format!("GET /carts/1\n{own}"), r#"404 {"error":"there is no cart 1"}"#);
 }
 
-/// A client that got no answer asks again with the key of its first request.
+/// A client without a response retries with the key of its first request.
 #[test]
 fn an_order_that_is_sent_twice_is_one_order() {
     let app = shop();
@@ -145,7 +145,7 @@ fn an_order_that_is_sent_twice_is_one_order() {
     check(&app, &check_out(r#""k-1""#), r#"201 {"order":1}"#);
     check(&app, &check_out(r#""k-1""#), r#"201 {"order":1}"#);
     assert_eq!(replayed(r#""k-1""#), "true");
-    // Another attempt of the user is told that the cart is gone.
+    // A separate attempt by the user gets a 404 for the cart.
     check(&app, &check_out(r#""k-2""#), r#"404 {"error":"there is no cart 1"}"#);
     check(&app, &format!("GET /orders/2\n{own}"), r#"404 {"error":"there is no order 2"}"#);
 }

@@ -1,5 +1,5 @@
-//! Integers that a type has and a column has not: they are 400 with their field, and no
-//! document promises them.
+//! Integers that fit the type but not the column: they cause a 400 that names
+//! the field, and documents do not allow them.
 
 use stockade::openapi::{OpenApiOptions, open_api};
 use stockade::prelude::*;
@@ -14,7 +14,7 @@ struct Counter {
     id: u64,
     views: u64,
     likes: Option<u64>,
-    /// In one table as narrow as `i32`.
+    /// In one table, this column is as narrow as `i32`.
     rank: u32,
 }
 
@@ -22,7 +22,7 @@ impl Entity for Counter {
     type Id = u64;
 }
 
-/// The greatest integer of a column, and those above it.
+/// The greatest integer of a column; `ABOVE` contains greater ones.
 const GREATEST: u64 = i64::MAX as u64;
 const ABOVE: [u64; 3] = [GREATEST + 1, GREATEST + 1_025, u64::MAX];
 
@@ -47,7 +47,8 @@ fn counter(id: u64, views: u64, likes: Option<u64>) -> Value {
     json!({ "id": id, "views": views, "likes": likes, "rank": 1 })
 }
 
-/// Sends integers at the end of a column and beyond it, in every place that takes one.
+/// Sends integers at and above the maximum of a column, in every place that
+/// accepts one.
 async fn ends(store: impl Store<Counter>) {
     let client = TestClient::new(router(store)).with_contract();
     let post = |body: Value| client.post("/counters").json(body);
@@ -66,7 +67,7 @@ async fn ends(store: impl Store<Counter>) {
         let patch = json!([{ "op": "replace", "path": "/likes", "value": above }]).to_string();
         let patch = client.patch(place).body(patch);
         assert_refused(&patch.header("content-type", "application/json-patch+json").await, "likes");
-        // No row has such an id, and none can be made.
+        // No row can have such an id.
         let nowhere = format!("/counters/{above}");
         client.get(&nowhere).await.assert_status(404);
         client.delete(&nowhere).await.assert_status(404);
@@ -87,7 +88,7 @@ async fn ends(store: impl Store<Counter>) {
     assert_eq!(second.json::<Value>()["items"][0]["views"], GREATEST);
 }
 
-/// Returns the bounds that the document has for a new item, and for a filter.
+/// Returns the documented bounds for a new item and for a filter.
 fn told(store: impl Store<Counter>) -> [Value; 3] {
     let app = router(store).build().unwrap();
     let document = open_api(&app, &OpenApiOptions::new("Counters", "1")).unwrap();

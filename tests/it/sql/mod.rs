@@ -1,5 +1,5 @@
-//! Stores in SQL behind the routes of a resource: the suite of all stores, and the
-//! answers that only a database gives.
+//! SQL stores for the routes of a resource: the suite for all stores, and
+//! responses that only a database causes.
 
 mod integers;
 mod schemas;
@@ -21,7 +21,7 @@ fn runtime() -> Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-/// Files of databases, which go with this.
+/// A folder of database files, deleted on drop.
 struct Folder(std::path::PathBuf);
 
 impl Folder {

@@ -1,5 +1,6 @@
-//! A resource whose type has fields of all kinds: what its schemas allow is kept, what they
-//! refuse is a 400 that names its field and rule, and each answer is as it is described.
+//! A resource with fields of all kinds. Values that its schemas allow are
+//! stored. Other values cause a 400 that names the field and the rule. Each
+//! response matches its description.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +38,7 @@ struct Device {
     seen: Option<u32>,
     #[schema(write_only, min_length = 4, max_length = 8)]
     pin: Option<String>,
-    /// Hidden by the resource.
+    /// The resource hides this field.
     #[schema(max_length = 20)]
     secret: Option<String>,
 }
@@ -69,7 +70,7 @@ impl Entity for Device {
     type Id = u32;
 }
 
-/// The items that are there at first: some of each kind of values.
+/// Returns the initial items, with values of each kind.
 fn devices() -> Vec<Device> {
     let device = |id: u32| {
         let is_odd = id % 2 == 1;
@@ -104,10 +105,10 @@ fn router(store: impl Store<Device>) -> Router {
     create_router(routes! { "devices": { ..resource.routes() } }, RouterOptions::new())
 }
 
-/// Fewer than usual: the type has many fields, each with rules to break.
+/// Fewer than usual, because the type has many fields with rules to violate.
 const CASES: u32 = 24;
 
-/// Holds a report against what such a resource must show.
+/// Checks the report against the expected values for this resource.
 fn validate(report: &SchemaReport) {
     println!("{report}");
     assert!(report.is_passed(), "{report}");
@@ -140,7 +141,7 @@ fn a_store_in_memory_keeps_its_schemas() {
     );
 }
 
-/// Puts the items into an empty table, as another program would.
+/// Inserts the items into an empty table, as another program would.
 fn fill(connection: &rusqlite::Connection) {
     connection.execute_batch("DELETE FROM devices").unwrap();
     for device in devices() {

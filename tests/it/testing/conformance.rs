@@ -1,4 +1,4 @@
-//! The stores in memory keep the promises that own ones are checked by.
+//! Checks the in-memory stores with the conformance tests for custom stores.
 
 use stockade::middleware::idempotency::MemoryIdempotencyStore;
 use stockade::middleware::rate_limit::{Algorithm, MemoryRateStore};

@@ -1,5 +1,5 @@
-//! Answers that are held against the map: those that keep it, and those of
-//! handlers that lie.
+//! Checks of responses against the map, with correct handlers and with handlers
+//! that violate their description.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ struct Leaf {
     picked: String,
 }
 
-/// A reply that promises a [`Tea`], and sends something else.
+/// A reply that promises a [`Tea`] but sends something else.
 struct Lie(Response);
 
 impl Reply for Lie {
@@ -54,8 +54,8 @@ fn lie(status: u16, media_type: &'static str, body: &str) -> Response {
     response
 }
 
-/// Returns the text of the breach of a route that answers so; empty if it keeps
-/// the contract.
+/// Returns the text of the contract violation that this response causes, or an
+/// empty string.
 fn breach(status: u16, media_type: &'static str, body: &'static str) -> String {
     breach_of(move || Lie(lie(status, media_type, body)))
 }
@@ -146,12 +146,12 @@ fn a_class_and_the_default_list_statuses_too() {
     }
     assert_eq!(breach_of(|| Any(203)), "");
     assert_eq!(breach_of(|| Any(404)), "");
-    // The status itself counts first: that of the server is an error as JSON.
+    // The exact status has priority: the server's own error is JSON.
     assert!(breach_of(|| Any(500)).contains("the media type is text/plain"));
 }
 
-/// A failure with its status as a value is an error from 400 on, and below that a
-/// reply.
+/// A failure with its status as a value is an error from 400, and a reply below
+/// 400.
 #[test]
 fn a_failure_of_any_status_keeps_the_contract() {
     type Outcome<E> = Result<&'static str, E>;
@@ -243,7 +243,7 @@ async fn an_application_is_called_through_its_contract() {
     assert_eq!(error.route(), "GET /wrong");
     assert!(error.location().file.ends_with("contract.rs"));
     assert!(error.faults().iter().any(|fault| fault == "the status 418 is not listed"));
-    // The answer has none of the headers of the router.
+    // The response does not have any of the router's headers.
     assert!(error.faults().len() > 1, "{error}");
 
     let wrong = tokio::spawn(contract.handle(request("/wrong")));

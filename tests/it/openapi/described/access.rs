@@ -1,5 +1,5 @@
-//! The demands of routes: users, roles, permissions, quotas, times, headers,
-//! schemas.
+//! Requirements of routes: users, roles, permissions, quotas, times, headers
+//! and schemas.
 
 use std::time::Duration;
 
@@ -171,8 +171,8 @@ fn a_route_without_the_limit_of_the_router_may_have_one_of_its_name() {
     assert!(build(false).is_ok());
 }
 
-/// The headers and cookies that a route reads, as `name` or, where it must be
-/// there, `name!`.
+/// Returns the headers and cookies that a route reads: `name`, or `name!` if
+/// required.
 fn reads(facts: &DescribedRoute) -> String {
     assert_eq!(facts.route.cookies, []);
     let field =

@@ -1,5 +1,5 @@
-//! The answers of helpers, extractors and replies: each row is an answer that is
-//! described, and sent.
+//! Responses of helpers, extractors and replies. Each row sends one response
+//! and checks that it is described.
 
 use std::collections::BTreeSet;
 use std::future::pending;
@@ -27,8 +27,8 @@ use stockade::prelude::*;
 
 use super::{Row, covers, has_form, keys, quiet, row, with_state};
 
-/// A row, with the part of the route that answers, the status, and headers that
-/// the answer has and that its description names.
+/// The part that responds, a row, the status, and the headers that both the
+/// response and its description have.
 pub(super) type Case = (&'static str, Row, u16, &'static [&'static str]);
 
 const JSON: &str = "content-type: application/json";
@@ -45,7 +45,7 @@ fn secret() -> Secret {
     Secret::new("a secret of thirty-two bytes or more").unwrap()
 }
 
-/// A way in for everybody, as a user with this role.
+/// Authenticates every client as a user with this role.
 fn everybody(role: &'static str) -> Middleware {
     with_auth(Auth::verify(move |_: &Request| Some(json!({ "role": role }))))
 }
@@ -95,7 +95,7 @@ fn users() -> Vec<Case> {
     ]
 }
 
-/// A store that is down.
+/// A store that is unavailable.
 struct Down;
 
 impl RateStore for Down {
@@ -127,7 +127,7 @@ fn limits() -> Vec<Case> {
     ];
     let used = row!([rate], text, "GET /x/7");
     used.send();
-    // A clone counts in the same place, so that the request is in its own way.
+    // Clones share one counter, so the request blocks itself.
     let places = with_concurrency_limit(1);
     let late = |status| with_timeout(Duration::from_millis(1)).status(status);
     let foreign = "POST /x/7\nsec-fetch-site: cross-site";
@@ -243,7 +243,7 @@ fn checks() -> Vec<Case> {
     ]
 }
 
-/// The tag of [`text`], as `with_etag` makes it.
+/// Returns the tag that `with_etag` creates for [`text`].
 fn known() -> String {
     row!([with_etag()], text, "GET /x/7").send().header("etag").unwrap()
 }
@@ -300,7 +300,7 @@ fn states() -> Vec<Case> {
     ]
 }
 
-/// Returns the parts whose answers have rows here.
+/// Returns the parts that have rows here.
 pub(super) fn parts() -> Vec<String> {
     cases().map(|(part, ..)| part.to_owned()).collect()
 }
@@ -336,7 +336,7 @@ fn answers_are_as_they_are_described() {
     assert!(differences.is_empty(), "{differences:#?}");
 }
 
-/// The other direction: no answer is made up.
+/// The opposite check: every described response is really sent.
 #[test]
 fn each_answer_that_is_described_has_a_row() {
     let sent: BTreeSet<(String, String)> = cases()

@@ -1,22 +1,24 @@
-//! Answers held against the document: status, media type, schema, headers.
+//! Compares responses with the document: status, media type, schema and
+//! headers.
 
 use stockade::openapi::{OpenApiOptions, open_api};
 use stockade::prelude::*;
 use stockade::testing::TestResponse;
 
-/// Headers that each answer may have, which no operation names: those of the form
-/// of a body and of the connection.
+/// Headers that any response may have without being documented: headers of the
+/// body format and of the connection.
 pub(super) const UNNAMED: [&str; 4] =
     ["content-type", "content-length", "connection", "access-control-expose-headers"];
 
-/// The answer of a document to a status, with its references resolved.
+/// The documented response for a status, with its references resolved.
 pub(super) struct Documented {
     document: Value,
     response: Value,
 }
 
 impl Documented {
-    /// Returns the answer of an operation; none where the document has none.
+    /// Returns the documented response of an operation, or `None` if it is not
+    /// documented.
     pub(super) fn of(app: &App, method: &str, template: &str, status: u16) -> Option<Self> {
         let document = open_api(app, &OpenApiOptions::new("Test", "1")).unwrap();
         let method = method.to_ascii_lowercase();
@@ -27,8 +29,8 @@ impl Documented {
         Some(Self { document, response })
     }
 
-    /// Returns the names of the headers in small letters, each with true if every
-    /// answer has it.
+    /// Returns the header names in lower case, each with true if every response
+    /// has the header.
     fn headers(&self) -> Vec<(String, bool)> {
         let headers = self.response["headers"].as_object().into_iter().flatten();
         let header = |(name, header): (&String, &Value)| {
@@ -37,7 +39,7 @@ impl Documented {
         headers.map(header).collect()
     }
 
-    /// Returns the differences between an answer and the document.
+    /// Returns the differences between a response and the document.
     pub(super) fn faults(&self, app: &App, response: &TestResponse) -> Vec<String> {
         let security = app.route_map().router.security_headers;
         let is_unnamed =
@@ -54,7 +56,7 @@ impl Documented {
     }
 
     fn body_fault(&self, response: &TestResponse) -> Option<String> {
-        // Nothing is known of some answers.
+        // Some responses are documented as unknown.
         let content = self.response["content"].as_object()?;
         if response.bytes().is_empty() {
             return None;
@@ -78,7 +80,7 @@ impl Documented {
     }
 }
 
-/// Returns the value to which another one points, or itself.
+/// Returns the referenced value, or `value` if it is not a reference.
 fn resolved<'d>(document: &'d Value, value: &'d Value) -> &'d Value {
     let pointer = value["$ref"].as_str().and_then(|it| it.strip_prefix('#'));
     pointer.map_or(value, |pointer| document.pointer(pointer).unwrap())

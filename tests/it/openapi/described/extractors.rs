@@ -1,4 +1,4 @@
-//! Rows of the extractors: each answer that an argument gives.
+//! Rows for extractors: every response that an argument can cause.
 
 use stockade::extract::headers::UserAgent;
 use stockade::extract::{
@@ -111,7 +111,7 @@ fn bodies() -> Vec<Case> {
         case(parts, row!([], form, text(part, &long)), 413),
         case(parts, row!([], form, "POST /x/7\ncontent-type: a/b\n\nx"), 415),
         sent(parts, row!([], form, part), 408, late),
-        // An error of the handler's own.
+        // An error from the handler itself.
         case(
             parts,
             row!([], async |_: Multipart| Err::<String, _>(ApiError::conflict()), part),
@@ -212,7 +212,7 @@ fn heads() -> Vec<Case> {
         maybe_header, [], async |_: Option<TypedHeader<UserAgent>>| "x", foreign => 400;
         "FromRequest for ClientIp", [], async |_: ClientIp| "x", GET => 200;
         "FromRequest for PeerAddr", [], async |_: PeerAddr| "x", GET => 200;
-        // A request in process comes from no socket.
+        // An in-process request does not have a socket.
         "FromRequest for PeerCredentials", [on_socket()], async |_: PeerCredentials| "x", GET => 200;
         "FromRequest for PeerCredentials", [], async |_: PeerCredentials| "x", GET => 500;
         "OptionalFromRequest for ClientIp", [], async |_: Option<ClientIp>| "x", GET => 200;

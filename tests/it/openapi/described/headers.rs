@@ -1,4 +1,4 @@
-//! The headers that helpers add to the answers behind them.
+//! Headers that helpers add to the responses of the inner handler.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ async fn long() -> String {
     "text ".repeat(1_000)
 }
 
-/// The part that adds headers, a row, and the headers that its answer has.
+/// The part that adds headers, a row, and the headers of its response.
 fn cases() -> Vec<(&'static str, Row, &'static [&'static str])> {
     let trace = "GET /x/7\ntraceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let listed = CorsOptions::new(["https://app.example", "https://other.example"]);
@@ -83,7 +83,7 @@ fn cases() -> Vec<(&'static str, Row, &'static [&'static str])> {
     ]
 }
 
-/// Returns the parts whose headers have rows here.
+/// Returns the parts that have rows here.
 pub(super) fn parts() -> Vec<String> {
     cases().into_iter().map(|(part, ..)| part.to_owned()).collect()
 }
@@ -104,14 +104,14 @@ fn headers_are_as_they_are_described() {
         for added in added {
             let name = added.header.name.to_lowercase();
             assert!(!added.header.always || has(&name), "{place}: not always {name}");
-            // Each stage writes headers of its own on other routes too.
+            // The stages also write their headers on other routes.
             let is_expected = expected.contains(&name.as_str());
             assert!(is_expected || !has(&name) || is_of_stage(&name), "{place}: also {name}");
         }
     }
 }
 
-/// The stage of CORS writes them where no route has rules of its own.
+/// True if the CORS stage writes the header on routes without their own rules.
 fn is_of_stage(name: &str) -> bool {
     name.starts_with("access-control-")
 }
@@ -128,7 +128,7 @@ fn each_header_that_is_described_is_sent_in_some_row() {
     assert_eq!(told, sent);
 }
 
-/// Middleware in front of the one that adds the header answers without it.
+/// Outer middleware responds without the header.
 #[test]
 fn only_what_comes_behind_gets_a_header() {
     for (first, expected) in [(true, true), (false, false)] {

@@ -1,5 +1,5 @@
-//! Each type that describes itself has a row: the types are those of the public
-//! API, so that one without a row is found.
+//! Rows for every type that describes itself. The types come from the public
+//! API, so a type without a row is found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,13 +13,13 @@ use stockade::testing::{TestClient, TestResponse};
 use super::{Row, answers, extractors, headers, method_of, parts, replies, sessions, web_sockets};
 use crate::support::block_on;
 
-/// A row of a type that describes itself.
+/// A row for a type that describes itself.
 pub(super) struct Case {
-    /// The implementation, as the public API names it, without paths.
+    /// The implementation as in the public API, without paths.
     pub(super) name: &'static str,
     pub(super) row: Row,
     pub(super) status: u16,
-    /// The error with which the body of the request ends.
+    /// The error that ends the request body.
     pub(super) fault: Option<BodyError>,
 }
 
@@ -27,8 +27,8 @@ pub(super) fn case(name: &'static str, row: Row, status: u16) -> Case {
     Case { name, row, status, fault: None }
 }
 
-/// Makes cases of lines: the implementation, middleware, a handler, a request, and
-/// the status of its answer.
+/// Creates cases from lines: the implementation, middleware, a handler, a
+/// request, and the status of the response.
 macro_rules! impls {
     ($($name:expr, [$($middleware:expr),*], $handler:expr, $request:expr => $status:expr;)*) => {
         vec![$(
@@ -57,8 +57,8 @@ impl Case {
         block_on(async { request.body_stream(pieces).await })
     }
 
-    /// Returns the status by which the map lists an answer, and those of the other
-    /// answers that it lists.
+    /// Returns the matching status in the map, and the statuses of the other
+    /// responses in the map.
     fn listed(&self, status: u16) -> (Option<String>, BTreeSet<String>) {
         let map = self.row.app.route_map();
         let answers = map.routes[0].answers_by_status();
@@ -72,7 +72,7 @@ fn cases() -> Vec<Case> {
     [extractors::cases(), replies::cases(), sessions::cases()].into_iter().flatten().collect()
 }
 
-/// The client keeps the contract too, so that schemas and headers are compared with
+/// The client checks the contract too, so schemas and headers are compared with
 /// the map.
 #[test]
 fn each_type_answers_as_it_is_described() {
@@ -89,7 +89,7 @@ fn each_type_answers_as_it_is_described() {
     assert!(differences.is_empty(), "{differences:#?}");
 }
 
-/// No answer is made up: each one that a type describes is sent in some row of it.
+/// Every response that a type describes is sent in one of its rows.
 #[test]
 fn each_answer_of_a_type_is_sent() {
     let mut by_name: BTreeMap<&str, [BTreeSet<String>; 2]> = BTreeMap::new();
@@ -107,10 +107,10 @@ fn each_answer_of_a_type_is_sent() {
     }
 }
 
-/// Implementations without a value: nothing can be sent.
+/// Implementations without a value, which cannot be sent.
 const NEVER: [&str; 2] = ["IntoError for Infallible", "Reply for Infallible"];
 
-/// The traits of what describes itself to a route.
+/// Traits of types that describe themselves to a route.
 const TRAITS: [&str; 5] = ["FromRequest", "OptionalFromRequest", "Reply", "ReplyPart", "IntoError"];
 
 /// Returns the lines of the public API of all crates.
@@ -121,8 +121,8 @@ fn public_api() -> Vec<String> {
     texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
-/// Returns `TRAIT for TYPE` of a line `impl<…> path::TRAIT for path::TYPE where …`,
-/// without the paths; none of another line.
+/// Returns `TRAIT for TYPE` for a line `impl<…> path::TRAIT for path::TYPE
+/// where …`, without the paths. Returns `None` for any other line.
 fn implementation(line: &str) -> Option<String> {
     let line = line.strip_prefix("impl")?;
     let (head, subject) = line.split_once(" for ").filter(|(head, _)| !head.contains("for<"))?;
@@ -134,7 +134,7 @@ fn implementation(line: &str) -> Option<String> {
     for piece in subject.split_inclusive(|symbol| !is_path(symbol)) {
         let path = piece.trim_end_matches(|symbol| !is_path(symbol));
         let last = path.rsplit("::").next().unwrap_or_default();
-        // Many crates have an `Error`.
+        // Several crates have a type called `Error`.
         if let ("Error", Some((first, _))) = (last, path.split_once("::")) {
             short += first;
             short += "::";
@@ -172,7 +172,7 @@ fn each_type_that_describes_itself_has_a_row() {
     assert!(types.len() > 80, "{types:?}");
     let rows = cases().into_iter().map(|case| case.name);
     let rows = rows.chain(NEVER).chain(web_sockets::IMPLEMENTATIONS);
-    // The tests of methods that are called by a WebSocket.
+    // The tests of WebSocket methods cover this type.
     let rows = rows.chain(["FromRequest for Notifier"]);
     let rows: BTreeSet<String> = rows.map(str::to_owned).collect();
     let missing: Vec<_> = types.difference(&rows).collect();
@@ -181,7 +181,7 @@ fn each_type_that_describes_itself_has_a_row() {
     assert!(gone.is_empty(), "rows of {gone:#?}, which nothing implements");
 }
 
-/// The names of helpers, and of the stages of a router.
+/// Checks the names of helpers and of router stages.
 #[test]
 fn each_part_that_describes_itself_has_a_row() {
     let api = public_api();
@@ -198,22 +198,22 @@ fn each_part_that_describes_itself_has_a_row() {
     assert!(missing.is_empty(), "no row of {missing:#?}");
 }
 
-/// The part whose answers the tests of WebSockets send.
+/// The part that the WebSocket tests cover.
 const WEB_SOCKET: &str = "web_socket_handshake";
 
-/// The part of GraphQL's WebSockets that has no answers: its errors are close frames,
-/// which the tests of subscriptions receive.
+/// The part of GraphQL WebSockets without responses: its errors are close
+/// frames, which the subscription tests receive.
 const ON_INIT: &str = "on_init";
 
-/// The part of methods with marked types. It removes values and adds no answers; the tests
-/// of these methods compare the results with the documents.
+/// The part of methods with marked types. It removes values and does not add
+/// responses; the tests of these methods compare the results with the
+/// documents.
 const MARKS: &str = "read_only and write_only";
 
-/// The part of the reply of this name, which describes it and has rows.
+/// The part of the `WithETag` reply, which has its own rows.
 const WITH_ETAG: &str = "WithETag";
 
-/// Returns the names by which the sources let parts describe themselves:
-/// `.stage("NAME"` and `.named("NAME"`.
+/// Returns the part names in the sources: `.stage("NAME"` and `.named("NAME"`.
 fn named_in_sources() -> Vec<String> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
     let mut folders: Vec<PathBuf> =
@@ -232,7 +232,7 @@ fn named_in_sources() -> Vec<String> {
     names
 }
 
-/// Returns the name that a line of source gives to a part; none in a comment.
+/// Returns the part name in a line of source, or `None` in a comment.
 fn name_of(line: &str) -> Option<&str> {
     let code = (!line.trim_start().starts_with("//")).then_some(line)?;
     let (_, name) = code.split_once(".stage(\"").or_else(|| code.split_once(".named(\""))?;

@@ -1,4 +1,5 @@
-//! The answers of `with_idempotency`, by stores whose places are in a state.
+//! Responses of `with_idempotency`, with stores in which every key has the same
+//! state.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use stockade::{BoxFuture, StoreError};
 use super::answers::Case;
 use super::row;
 
-/// A store whose places are all in this state; down without one.
+/// A store that returns this outcome for every key, or fails without one.
 struct AllTaken(Option<ReserveOutcome>);
 
 impl IdempotencyStore for AllTaken {

@@ -1,5 +1,4 @@
-//! The contradictions of a description: each a mistake of the build, with its
-//! place.
+//! Contradictory descriptions: each is a configuration error with its location.
 
 use stockade::description::ResponseDoc;
 use stockade::openapi::{OpenApiOptions, Webhook, with_open_api};
@@ -16,13 +15,13 @@ async fn user() -> Json<User> {
     Json(User { name: "Ada".to_owned() })
 }
 
-/// The text of the mistakes of a router.
+/// Returns the text of a router's configuration errors.
 fn mistakes(router: Router) -> String {
     router.build().map(drop).unwrap_err().to_string()
 }
 
-/// Looks for a text in the mistakes of a route with this documentation, and for
-/// its place; without a text there must be none.
+/// Checks that the errors of a route with this documentation contain a text and
+/// their location. Without a text, it expects no error.
 macro_rules! check {
     ($handler:expr, $docs:expr, $expected:expr) => {{
         let mut router = Router::new();
@@ -81,11 +80,11 @@ fn answers_that_contradict_each_other_are_mistakes() {
         doc.responds(ResponseDoc::json::<User>(202));
     }));
     assert!(text.contains("`told` answers 202 with a body and without one"), "{text}");
-    // Two parts may each give the status.
+    // Two parts may return the same status.
     assert!(telling(|doc| doc.responds(ResponseDoc::new(200))).build().is_ok());
 }
 
-/// The mistakes of a document, each with the line of both routes.
+/// Checks the document's errors, each with the lines of both routes.
 fn check_pair(first: (&str, Option<&str>), second: (&str, Option<&str>), expected: &str) {
     let mut router = Router::new();
     let line = line!();

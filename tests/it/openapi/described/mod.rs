@@ -1,8 +1,8 @@
-//! Descriptions of routes, held against what the routes do.
+//! Compares the descriptions of routes with their behavior.
 //!
-//! A row is a route, a request that is sent to it, and the answer that it must
-//! get. The answer is looked up in the description of the route, and each answer
-//! that a helper describes must have a row.
+//! A row contains a route, a request to it, and the expected response. The test
+//! looks up the response in the route's description. Every response that a
+//! helper describes must have a row.
 
 mod access;
 mod answers;
@@ -29,27 +29,27 @@ use stockade::testing::{TestClient, TestResponse};
 use self::document::Documented;
 use crate::support::block_on;
 
-/// A route that is described, and a request to it.
+/// A described route, and a request to it.
 struct Row {
     app: App,
-    /// `METHOD target`, then `name: value` for each header, then after an empty
-    /// line the body.
+    /// `METHOD target`, then a `name: value` line for each header, then the
+    /// body after an empty line.
     request: String,
-    /// A body that is no text.
+    /// A body that is not text.
     bytes: Option<Vec<u8>>,
 }
 
-/// The options of a router whose stages add as little as can be.
+/// Returns router options with stages that add as little as possible.
 fn quiet() -> RouterOptions {
     RouterOptions::new().rate_limit(false).expose_errors(false).max_body_size(100)
 }
 
-/// A quiet router with a value for `State<T>`.
+/// Returns a quiet router with a value for `State<T>`.
 fn with_state<T: Send + Sync + 'static>(value: T) -> Router {
     Router::with_options(quiet()).state(value)
 }
 
-/// Options of a router, or the router.
+/// A router or its options.
 trait IntoRouter {
     fn into_router(self) -> Router;
 }
@@ -66,7 +66,7 @@ impl IntoRouter for Router {
     }
 }
 
-/// Makes a row of middleware around a handler at `/x/:id`.
+/// Creates a row with middleware around a handler at `/x/:id`.
 macro_rules! row {
     ([$($middleware:expr),*], $handler:expr, $request:expr) => {
         row!(super::quiet(), [$($middleware),*], $handler, $request)
@@ -90,13 +90,13 @@ impl Row {
         self.app.routes()[0].facts()
     }
 
-    /// Holds an answer against the document of the application.
+    /// Checks a response against the application's document.
     fn check_document(&self, response: &TestResponse) {
         let faults = self.document_faults(response);
         assert!(faults.is_empty(), "{faults:#?}");
     }
 
-    /// Returns the differences between an answer and the document.
+    /// Returns the differences between a response and the document.
     fn document_faults(&self, response: &TestResponse) -> Vec<String> {
         let (method, status) = (method_of(&self.request), response.status().as_u16());
         let faults = match Documented::of(&self.app, method.as_str(), "/x/{id}", status) {
@@ -107,7 +107,7 @@ impl Row {
         faults.into_iter().map(|fault| format!("{line}, {status}: {fault}")).collect()
     }
 
-    /// Sends the request as a client does.
+    /// Sends the request as a client.
     fn send(&self) -> TestResponse {
         let (head, body) = self.request.split_once("\n\n").unwrap_or((&self.request, ""));
         let mut lines = head.lines();
@@ -123,8 +123,7 @@ impl Row {
     }
 }
 
-/// Returns true if a description of this status is true of an answer with that
-/// one.
+/// Returns true if the described status covers the actual one.
 fn covers(described: StatusDoc, status: u16) -> bool {
     match described {
         StatusDoc::Exact(exact) => exact == status,
@@ -133,7 +132,7 @@ fn covers(described: StatusDoc, status: u16) -> bool {
     }
 }
 
-/// Returns true if a body is as it was described.
+/// Returns true if the body matches its description.
 fn has_form(answer: &ResponseDoc, response: &TestResponse) -> bool {
     let media = response.header("content-type").unwrap_or_default();
     let is_error = || media == "application/json" && response.json::<Value>()["error"].is_string();

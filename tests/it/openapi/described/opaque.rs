@@ -1,4 +1,4 @@
-//! Each helper describes itself.
+//! Checks that each helper describes itself.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -52,7 +52,7 @@ fn helpers() -> Vec<Middleware> {
     ]
 }
 
-/// The names of the helpers, as the crate exports them.
+/// Returns the helpers that the crate exports.
 fn exported() -> BTreeSet<&'static str> {
     let middleware = include_str!("../../../../crates/stockade-middleware/public-api.txt").lines();
     let stages = include_str!("../../../../crates/stockade-stages/public-api.txt").lines();
@@ -112,7 +112,7 @@ fn functions_of_the_program_and_layers_are_opaque() {
     }
 }
 
-/// An extractor of a program, which says nothing about itself.
+/// An application's extractor without a description.
 struct Paid;
 
 impl FromRequest for Paid {
@@ -150,7 +150,8 @@ fn extractors_of_the_program_may_refuse_with_any_status() {
         let answer = map.routes[0].answers.iter().find(|it| it.status == "default").unwrap();
         assert_eq!(answer.by, by);
     }
-    // The documentation may name the status, and several arguments are one answer.
+    // The documentation may name the status. Several arguments share one
+    // response.
     let mut router = Router::new();
     let docs = stockade::RouteDocs::new("A report").response(402, "No credit");
     router.get("/x", async |_: Paid, _: Option<Paid>| "x").docs(docs);

@@ -1,5 +1,5 @@
-//! Rows of the parts of a route by their names: the stages of a router, and helpers
-//! that a client does not see.
+//! Rows for named parts of a route: router stages, and helpers that clients do
+//! not notice.
 
 use serde::{Deserialize, Serialize};
 use stockade::RouteDocs;
@@ -23,7 +23,7 @@ async fn broken() -> Result<&'static str, ApiError> {
 
 const GET: &str = "GET /x/7";
 
-/// A part, a row, and the status of its answer.
+/// A part, a row, and the status of the response.
 type Case = (&'static str, Row, u16);
 
 fn stages() -> Vec<Case> {
@@ -52,7 +52,8 @@ fn stages() -> Vec<Case> {
     ]
 }
 
-/// A resource for users whose middleware requires none, and a request of nobody.
+/// A resource that requires a user although its middleware does not, with an
+/// unauthenticated request.
 fn members_alone() -> Row {
     #[derive(Clone, Deserialize, Serialize, Schema)]
     struct Note {
@@ -69,7 +70,7 @@ fn members_alone() -> Row {
     Row { app, request: GET.to_owned(), bytes: None }
 }
 
-/// A route that takes numbers alone, and a request of a text.
+/// A route that accepts only numbers, with a request that contains text.
 fn constrained() -> Row {
     let mut router = Router::with_options(quiet());
     router.get(r"/x/:id(\d+)", text);
@@ -110,15 +111,14 @@ fn each_stage_answers_as_it_is_described() {
     }
 }
 
-/// Returns the names of the headers that the map lists for a status.
+/// Returns the headers that the map lists for a status.
 fn told(app: &App, status: u16) -> Vec<String> {
     let map = app.route_map();
     let answers = map.routes[0].answers.iter().filter(|it| it.status == status);
     answers.flat_map(|answer| &answer.headers).map(|header| header.name.to_string()).collect()
 }
 
-/// Helpers that describe nothing change nothing: the map and the answer are those of
-/// a route without them.
+/// Helpers without a description change neither the map nor the response.
 #[test]
 fn helpers_that_a_client_does_not_see_change_nothing() {
     let bare = row!([], text, GET);

@@ -1,5 +1,5 @@
-//! Rows of what is no route of a handler alone: limits of the router, layers of
-//! tower, mounts, the fallback, and routes that another host has.
+//! Rows that involve more than a route's handler: router limits, tower layers,
+//! mounts, the fallback, and routes of another host.
 
 use std::convert::Infallible;
 use std::future::{Future as _, pending};
@@ -26,7 +26,8 @@ async fn text() -> &'static str {
     "text"
 }
 
-/// Returns the statuses that a map lists for a route, with `part` as their giver.
+/// Returns the statuses that the map lists for a route and attributes to
+/// `part`.
 fn listed(route: &RouteInfo, part: &str) -> Vec<String> {
     let given = route.answers.iter().filter(|answer| answer.by == part);
     given.map(|answer| answer.status.to_string()).collect()
@@ -63,7 +64,7 @@ fn layers_of_tower_are_opaque_until_they_are_described() {
     let opaque = row!([teapot()], text, GET);
     let response = opaque.send();
     assert_eq!(response.status(), 418);
-    // Nobody knows of it, and the map says so.
+    // The response is unknown, and the map reports it as unknown.
     assert_eq!(opaque.document_faults(&response).len(), 1);
     assert!(opaque.app.route_map().routes[0].middleware[0].is_opaque);
     let described = teapot().describing(|doc| {
@@ -97,7 +98,7 @@ fn mounts_say_what_they_refuse_and_that_the_rest_is_unknown() {
         client.get("/files/a%2f..%2fb").await.assert_status(400);
         client.post("/files/a").body("a".repeat(200)).await.assert_status(413);
     });
-    // Nobody knows its methods, so that it stands in no document.
+    // Its methods are unknown, so documents omit it.
     let document = stockade::openapi::open_api(&app, &OpenApiOptions::new("Test", "1")).unwrap();
     assert_eq!(document["paths"], json!({}));
 }
@@ -156,7 +157,8 @@ fn routes_of_another_host_are_described_without_the_stages() {
     let document = block_on(async {
         for (line, status) in [
             (format!("POST /x/7\n{json}{{\"number\":1}}"), 200),
-            // A second request would be too many, if the limit of the router counted.
+            // If the router's limit applied, a second request would be too
+            // many.
             (format!("POST /x/256\n{json}{{\"number\":1}}"), 400),
             (format!("POST /x/7\n{json}{}", "a".repeat(200)), 413),
             ("POST /x/7\ncontent-type: a/b\n\nx".to_owned(), 415),
@@ -177,7 +179,7 @@ fn routes_of_another_host_are_described_without_the_stages() {
     assert_eq!(statuses, ["200", "400", "408", "413", "415", "500"]);
     let responses = document["paths"]["/x/{id}"]["post"]["responses"].as_object().unwrap();
     assert_eq!(responses.keys().collect::<Vec<_>>(), statuses);
-    // The same routes under stages of their own have the limit.
+    // The same routes with their own stages have the limit.
     assert!(Contract::of(&app_of_two()).app().route_map().routes[0].limits.rate.len() == 1);
 }
 

@@ -1,4 +1,4 @@
-//! Rows of the replies, of their parts, and of failures.
+//! Rows for replies, for parts of replies, and for failures.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -99,7 +99,7 @@ async fn file(file: FileRequest, Path(name): Path<FileName>) -> Result<FileReply
     file.within(concat!(env!("CARGO_MANIFEST_DIR"), "/it/openapi/described"), &name).await
 }
 
-/// A part of the program is away, and the answer says so.
+/// Reports a failed component in the response.
 fn degraded(readiness: Readiness) -> Readiness {
     readiness.details(true).watching("redis", || Some(Duration::from_secs(1)))
 }
@@ -128,7 +128,7 @@ fn helpers() -> Vec<Case> {
             name, [], file, by("range: bytes=999999-") => 416;
             name, [], file, "GET /x/none" => 404;
             name, [], file, "GET /x/..%2f" => 400;
-            // An error of the handler's own.
+            // An error from the handler itself.
             name, [], async |_: FileRequest, _: Path<FileName>| {
                 Err::<FileReply, _>(ApiError::conflict())
             }, mod_rs => 409;
@@ -141,7 +141,7 @@ fn helpers() -> Vec<Case> {
     cases
 }
 
-/// A handler that fails so.
+/// Creates a handler that fails with an error.
 macro_rules! fails {
     ($($name:expr, $error:expr => $($status:expr),+;)*) => {
         [$(impls! { $($name, [], async move || Err::<Infallible, _>($error($status)), GET => $status;)+ }),*]

@@ -1,4 +1,4 @@
-//! Rows of the session of a request, and of its cookie in a reply.
+//! Rows for sessions and their cookies.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::impls::{Case, case};
 use super::{row, with_state};
 use crate::support::block_on;
 
-/// A store that is down.
+/// A store that is unavailable.
 struct Down;
 
 type Asked<'a, T> = BoxFuture<'a, Result<T, StoreError>>;

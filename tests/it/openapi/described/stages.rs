@@ -1,4 +1,4 @@
-//! The stages of a router: their answers and headers, and the forms of errors.
+//! Router stages: their responses and headers, and the error formats.
 
 use stockade::middleware::{
     ErrorHandlerOptions, ErrorReply, RateLimit, RequestIds, with_error_handling, with_request_id,
@@ -24,7 +24,8 @@ async fn body(Body(text): Body<String>) -> String {
     text
 }
 
-/// Sends the request twice, and holds the second answer against the document.
+/// Sends the request two times and checks the second response against the
+/// document.
 #[track_caller]
 fn check(row: &Row, status: u16, headers: &[&str]) {
     row.send();
@@ -91,7 +92,7 @@ fn described() -> ErrorHandlerOptions {
     ErrorHandlerOptions::new().reply(reason).form::<Failed>()
 }
 
-/// The errors of all parts of a route.
+/// Returns rows for the errors of all parts of a route.
 fn errors(options: &dyn Fn() -> RouterOptions) -> Vec<(Row, u16)> {
     let few = || options().rate_limit(RateLimit::from(1 / MINUTE));
     let user = with_auth(|_: String| None::<String>);

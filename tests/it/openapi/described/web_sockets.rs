@@ -1,4 +1,4 @@
-//! WebSockets: the answers to handshakes, and the messages.
+//! WebSockets: responses to handshakes, and messages.
 
 use futures_util::{SinkExt as _, StreamExt as _};
 use stockade::openapi::{OpenApiOptions, open_api};
@@ -61,7 +61,7 @@ fn app_with(options: RouterOptions) -> App {
     create_router(api, options.enable_web_sockets(true)).build().unwrap()
 }
 
-/// The implementations that the tests of this file are about.
+/// The implementations that this file tests.
 pub(super) const IMPLEMENTATIONS: [&str; 4] = [
     "FromRequest for WebSocket",
     "FromRequest for WebSocketUpgrade",
@@ -97,10 +97,10 @@ fn typed_messages_are_checked_and_sent_as_they_are_described() {
     block_on(async {
         let mut client = connect(&app, "/count").await;
         assert_eq!(ask(&mut client, r#"{"text":"abc"}"#).await, r#"{"length":3}"#);
-        // Too short: the connection goes on.
+        // The text is too short, but the connection stays open.
         assert_eq!(ask(&mut client, r#"{"text":"a"}"#).await, r#"{"length":0}"#);
         assert_eq!(ask(&mut client, r#"{"text":"ab"}"#).await, r#"{"length":2}"#);
-        // The validation of the route stands in the place of that of the type.
+        // The validation of the route replaces the validation of the type.
         let mut client = connect(&app, "/strict").await;
         assert_eq!(ask(&mut client, r#"{"text":"a"}"#).await, r#"{"length":1}"#);
         assert_eq!(ask(&mut client, r#"{"text":"ab"}"#).await, r#"{"length":0}"#);
@@ -131,7 +131,7 @@ fn a_document_has_the_messages_of_a_web_socket() {
     assert_eq!(*listen, json!({ "subprotocols": [], "maxPayload": 1_048_576 }));
 }
 
-/// The status of a handshake with these lines, and a header of the answer.
+/// Checks the status of a handshake with these lines, and a response header.
 async fn check(app: &App, lines: &str, status: u16, header: Option<&str>) {
     let response = app.handle(handshake("/count", lines)).await;
     assert_eq!(response.status(), status, "{lines}");

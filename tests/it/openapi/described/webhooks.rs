@@ -19,7 +19,7 @@ struct Line {
 mod events {
     use super::*;
 
-    /// Another type than the order of the replies.
+    /// A different type from the `Order` of the replies.
     #[derive(serde::Serialize, Schema)]
     pub struct Order {
         pub number: u64,
@@ -33,7 +33,7 @@ fn app() -> App {
     create_router(api, RouterOptions::new()).build().unwrap()
 }
 
-/// The names of the schemas of a document, sorted.
+/// Returns the schema names of a document, sorted.
 fn names(document: &Value) -> Vec<String> {
     let schemas = document["components"]["schemas"].as_object().unwrap();
     let mut names: Vec<String> = schemas.keys().cloned().collect();
@@ -56,7 +56,7 @@ fn types_of_webhooks_join_the_names_of_the_map() {
     assert!(!names.iter().any(|name| name == "LineEvent"), "{names:?}");
     assert_eq!(*schema("plain"), json!({ "type": "string" }));
 
-    // Two types are called `Order`: neither is the other one's.
+    // The two types called `Order` have separate schemas.
     let made = schema("order.made")["$ref"].as_str().unwrap();
     let shipped = schema("order.shipped")["items"]["$ref"].as_str().unwrap();
     let resolved = |reference: &str| document.pointer(reference.trim_start_matches('#')).unwrap();

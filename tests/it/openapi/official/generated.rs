@@ -26,8 +26,8 @@ fn segment() -> impl Strategy<Value = String> {
     select(WORDS).prop_map(str::to_owned)
 }
 
-/// Schemas of every type, objects in objects, and texts with patterns that
-/// ECMA-262 writes in other words.
+/// Schemas of every type, nested objects, and strings with patterns that need a
+/// different notation in ECMA-262.
 fn schema() -> impl Strategy<Value = Value> {
     let patterns = select(&[r"^\d+$", r"\Aab\z", "(?i)abc", r"\x41", "[a-z&&[^b]]"][..]);
     let leaf = prop_oneof![
@@ -61,7 +61,7 @@ fn route() -> impl Strategy<Value = Route> {
     (method, segments, last, schema()).prop_map(|(method, segments, last, schema)| {
         let mut segments = segments;
         segments.extend((!last.is_empty()).then(|| last.to_owned()));
-        // A name stands once in a path.
+        // A path cannot contain the same name more than once.
         let mut seen = BTreeSet::new();
         segments.retain(|segment| {
             let name = segment.split_once(':').and_then(|(_, name)| name.chars().next());
@@ -71,8 +71,7 @@ fn route() -> impl Strategy<Value = Route> {
     })
 }
 
-/// Returns the document, or nothing for routes that cannot stand beside each
-/// other.
+/// Returns the document, or `None` if the routes conflict.
 fn document<'r>(routes: impl IntoIterator<Item = &'r Route>) -> Option<Value> {
     let mut router = Router::new();
     for route in routes {
@@ -100,7 +99,7 @@ fn documents_of_any_routes_are_valid_and_always_the_same() {
         prop_assert_eq!(validate(&one), Ok(()));
         let again = document(&routes).map(|it| it.to_string());
         prop_assert_eq!(Some(one.to_string()), again);
-        // Another order of the routes is another order of the paths, and no more.
+        // The order of the routes affects only the order of the paths.
         let other = document(routes.iter().rev());
         for part in ["info", "servers", "components"] {
             let other = other.as_ref().and_then(|other| other.get(part));

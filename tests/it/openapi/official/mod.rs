@@ -1,4 +1,4 @@
-//! Documents, held against the official schema of OpenAPI 3.1.
+//! Validates documents against the official OpenAPI 3.1 schema.
 
 mod generated;
 pub mod validate;
@@ -11,11 +11,11 @@ use stockade::testing::TestClient;
 use self::validate::validate;
 use crate::shop::example as shop;
 
-/// The document of the shop, as it is committed.
+/// The committed document of the shop example.
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/shop/openapi.json");
 
-/// `DOCUMENTS=overwrite cargo test -p stockade-tests official` writes the file; the difference
-/// is for people to read.
+/// Run `DOCUMENTS=overwrite cargo test -p stockade-tests official` to write the
+/// file, then review the diff.
 #[tokio::test]
 async fn the_shop_has_the_document_that_is_committed() {
     let text = shop_document().await;

@@ -1,4 +1,4 @@
-//! Rules that hold for every document.
+//! Rules that every document must satisfy.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -13,8 +13,12 @@ static OFFICIAL: LazyLock<Validator> = LazyLock::new(|| {
     jsonschema::options().should_validate_formats(true).build(&schema).unwrap()
 });
 
-/// Fails if a document is not one by the official schema, if a schema in it is
-/// none, if two operations have one name, or if a reference leads nowhere.
+/// Checks a document against the official schema.
+///
+/// # Errors
+///
+/// Returns an error if the document or one of its schemas is invalid, if two
+/// operations share a name, or if a reference does not resolve.
 pub fn validate(document: &Value) -> Result<(), String> {
     let mistakes = OFFICIAL.iter_errors(document);
     let mut mistakes: Vec<String> =
@@ -44,7 +48,7 @@ fn mistake_of(schema: &Value) -> Option<String> {
     outcome.err().map(|error| format!("{schema} is no schema: {error}"))
 }
 
-/// Calls `look` with each member of each object.
+/// Calls `look` for each member of each object.
 fn visit(value: &Value, look: &mut impl FnMut(&str, &Value)) {
     match value {
         Value::Object(object) => {

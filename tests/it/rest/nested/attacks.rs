@@ -1,9 +1,10 @@
-//! Requests that try to set a nested read-only value or to learn a nested write-only one.
+//! Requests that try to set a nested read-only value or to read a nested
+//! write-only value.
 
 use super::examples::{JSON_PATCH, of_ada, stored};
 use super::*;
 
-/// Sends operations of a JSON patch, and returns the status.
+/// Sends JSON Patch operations and returns the status.
 async fn patch(client: &TestClient, operations: &str) -> u16 {
     let request = client.patch("/teams/1").body(operations.to_owned());
     request.header(JSON_PATCH.0, JSON_PATCH.1).await.status().as_u16()
@@ -41,7 +42,7 @@ fn a_role_does_not_move_between_the_elements_of_a_list() {
                 }
             }
         }
-        // A removed element leaves its values to nobody, whatever a new one has.
+        // A new element never inherits the values of a removed one.
         for operations in [
             r#"[{"op":"remove","path":"/members/0"},
                 {"op":"add","path":"/members/-","value":{"name":"mal","role":"user"}}]"#,
@@ -138,7 +139,7 @@ fn no_query_patch_or_error_depends_on_a_nested_hidden_value() {
             assert_eq!(right_status, patch(&client, &wrong.to_string()).await, "{right}");
             assert!(right_status >= 400, "{right}");
         }
-        // The value that is too long is not in the error.
+        // The error does not contain the overlong value.
         let long = "x1y2".repeat(9);
         let answer = client.patch("/teams/1").json(json!({ "owner": { "password": long } })).await;
         assert!(!answer.assert_status(400).text().contains("x1y2"));

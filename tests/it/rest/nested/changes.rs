@@ -1,4 +1,4 @@
-//! Random changes of a value, with the value that a store has afterwards: the slow model.
+//! A slow model: random changes of a value, with the resulting stored value.
 
 use serde_json::{Value, json};
 
@@ -6,13 +6,13 @@ use stockade_errors::random::Random;
 
 use super::shapes::{Mark, Part, Place, Shape, at, without};
 
-/// The way in which a change is sent.
+/// The format in which a change is sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Way {
     Put,
-    /// A merge patch: an absent member stays, and null removes one.
+    /// A merge patch: an absent member is unchanged, and null removes a member.
     Merge,
-    /// In a list of a merge patch, which replaces the list.
+    /// A list in a merge patch, which replaces the stored list.
     Listed,
 }
 
@@ -26,8 +26,8 @@ impl Changer<'_> {
         shape.value(self.random, self.texts, 3)
     }
 
-    /// Returns a value that a client sends, and the value that is stored then. Without
-    /// `edits` only marked places change.
+    /// Returns a value for the client to send and the resulting stored value.
+    /// Without `edits`, only marked places change.
     pub fn change(
         &mut self,
         shape: &Shape,
@@ -72,7 +72,7 @@ impl Changer<'_> {
                 *at(sent, step) = Value::Null;
                 remove(expected, step);
             }
-            // In an object of a merge patch null would remove the content.
+            // In a merge patch, null would remove the content.
             Mark::WriteOnly if !is_member && way != Way::Merge && self.random.one_in(2) => {
                 *at(sent, step) = Value::Null;
                 if way == Way::Put {
@@ -98,7 +98,7 @@ impl Changer<'_> {
         }
     }
 
-    /// Changes the elements in their places, or reorders, removes and adds some.
+    /// Changes the elements in place, or reorders, removes and adds elements.
     fn list(&mut self, element: &Shape, stored: &Value, way: Way, edits: bool) -> (Value, Value) {
         let way = if way == Way::Put { Way::Put } else { Way::Listed };
         let mut elements: Vec<&Value> = stored.as_array().unwrap().iter().collect();
@@ -113,7 +113,7 @@ impl Changer<'_> {
         let edits = edits && is_in_place;
         let changed = elements.into_iter().map(|stored| self.change(element, stored, way, edits));
         let mut changed: Vec<(Value, Value)> = changed.collect();
-        // A list of the same length could be one with a changed element.
+        // A list of the same length could be a list with a changed element.
         if !is_in_place && changed.len() == count {
             for _ in 0..=self.random.index(2) {
                 let sent = self.fresh(element);
@@ -126,9 +126,9 @@ impl Changer<'_> {
         (sent.into(), expected.into())
     }
 
-    /// Returns one operation of a JSON patch, and applies it to `state`. A patch either
-    /// adds or removes list elements, because an element that is removed and added again
-    /// in the same place is a changed one.
+    /// Returns one JSON Patch operation and applies it to `state`. A patch
+    /// either adds or removes list elements, because removing and adding an
+    /// element at the same index is a change of the element.
     pub fn operation(&mut self, shape: &Shape, state: &mut Value, adds: bool) -> Option<Value> {
         let (mut shape, mut parent) = (shape.clone(), state);
         let mut path = String::from("/body");
@@ -173,7 +173,8 @@ impl Changer<'_> {
                 Some(json!({ "op": "remove", "path": place }))
             }
             (_, Place::Element) if !is_text || self.random.one_in(2) => {
-                // Elements that are no objects are found by their content or index.
+                // Elements that are not objects are matched by content or
+                // index.
                 let is_tracked = at(parent, step).is_object();
                 is_tracked.then(|| self.element(part, parent, list, place, adds))
             }

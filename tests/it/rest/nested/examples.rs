@@ -106,7 +106,7 @@ fn clients_cannot_set_a_nested_read_only_value() {
         made.assert_status(201).assert_json(json!({
             "id": 2, "owner": eve, "members": [eve], "by_desk": { "a": eve }, "access": null,
         }));
-        // A value of a wrong type has no effect either.
+        // A value of the wrong type is ignored too.
         let patch =
             json!({ "owner": { "role": ["admin"] }, "members": [{ "name": "x", "role": 1 }] });
         client.patch("/teams/1").json(&patch).await.assert_status(200);
@@ -158,17 +158,19 @@ fn no_response_has_a_nested_write_only_value() {
 fn writes_keep_stored_values_that_a_client_cannot_send_back() {
     block_on(async {
         let (store, client) = of_ada();
-        // The client sends back the item that it has received.
+        // The client sends back the item that it received.
         let item = client.get("/teams/1").await.json::<Value>();
         client.patch("/teams/1").json(&item).await.assert_status(200);
         assert_eq!(stored(&store).await, team());
-        // Without the read-only values, in another order, and with a new member.
+        // The list is in a different order, without the read-only values, and
+        // with a new member.
         let members = json!([{ "name": "eve" }, { "name": "fay" }, { "name": "bob" }]);
         client.patch("/teams/1").json(json!({ "members": members })).await.assert_status(200);
         let fay = json!({ "name": "fay", "role": "guest", "password": null });
         let expected = json!([person("eve", "guest"), fay, person("bob", "user")]);
         assert_eq!(stored(&store).await["members"], expected);
-        // PUT keeps the read-only values; it replaces the others, as in fields.
+        // PUT preserves read-only values and replaces all others, as for
+        // top-level fields.
         let put = json!({ "owner": { "name": "ada" }, "members": [{ "name": "bob" }] });
         client.put("/teams/1").json(&put).await.assert_status(200);
         let now = stored(&store).await;
@@ -259,7 +261,7 @@ fn hooks_set_nested_read_only_values() {
     });
 }
 
-/// An item whose nested read-only value has no default.
+/// An item with a nested read-only value that does not have a default.
 #[derive(Clone, Deserialize, Serialize, Schema)]
 struct Order {
     #[schema(read_only)]
@@ -295,7 +297,7 @@ fn a_required_read_only_value_that_nobody_sets_is_a_fault_of_the_program() {
     });
 }
 
-/// A type whose values are hidden in each field of it.
+/// A type with values that are hidden in every field of the type.
 #[derive(Clone, Deserialize, Serialize)]
 struct Token(String);
 

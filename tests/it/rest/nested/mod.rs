@@ -1,5 +1,6 @@
-//! Marks inside the fields of items: clients neither set a read-only value nor receive a
-//! write-only one, at any depth, and a write keeps the stored values.
+//! Marks inside the fields of items, at any depth. Clients cannot set a
+//! read-only value or receive a write-only one, and a write preserves the
+//! stored values.
 
 mod attacks;
 mod changes;
@@ -38,7 +39,7 @@ thread_local! {
     static SHAPE: RefCell<Shape> = const { RefCell::new(Shape::Text) };
 }
 
-/// An item whose body has the shape of the present case.
+/// An item with a body in the shape of the current case.
 #[derive(Clone, Deserialize, Serialize)]
 pub(crate) struct Doc {
     id: i64,
@@ -68,13 +69,13 @@ fn generated_types_hold_in_memory() {
     });
 }
 
-/// Sets the shape of a case.
+/// Sets the shape for a case.
 pub(crate) fn begin(seed: u64) {
     let shape = Shape::object(&mut Random::new(seed), 3, false);
     SHAPE.set(shape);
 }
 
-/// Writes and reads an item of the present shape in each way.
+/// Writes and reads an item of the current shape in each format.
 pub(crate) async fn check(seed: u64, store: impl Store<Doc> + Clone) {
     let shape = SHAPE.with_borrow(Clone::clone);
     let mut random = Random::new(seed);
@@ -94,7 +95,7 @@ pub(crate) async fn check(seed: u64, store: impl Store<Doc> + Clone) {
     without(&shape, Mark::ReadOnly, &mut expected);
     case.assert(id, made.json::<Value>(), &expected, "create", &sent).await;
 
-    // A program has set the read-only values.
+    // The application has set the read-only values.
     let whole = changer.fresh(&shape);
     let draft = NewRow::new([("id", json!(id + 1)), ("body", whole.clone())]);
     store.create(draft).await.unwrap();
@@ -122,7 +123,7 @@ pub(crate) async fn check(seed: u64, store: impl Store<Doc> + Clone) {
         let response = request.await;
         assert_eq!(response.status(), 200, "{seed}: {name} {sent}: {}", response.text());
         case.assert(id + 1, response.json::<Value>(), &expected, name, &sent).await;
-        // The next round begins with all values again.
+        // The next round starts with all values.
         stored = changer.fresh(&shape);
         let draft = NewRow::new([("body", stored.clone())]);
         store.replace(&(id + 1), draft, VersionCheck::Any, &RowFilter::all()).await.unwrap();
@@ -137,7 +138,7 @@ struct Case<'c, S> {
 }
 
 impl<S: Store<Doc>> Case<'_, S> {
-    /// Compares an item in the store and in each response with the model.
+    /// Compares the item in the store and in each response with the model.
     async fn assert(&self, id: i64, answer: Value, expected: &Value, name: &str, sent: &Value) {
         let (seed, shape) = (self.seed, self.shape);
         let stored = self.store.get(&id, &RowFilter::all()).await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Generated types with marks at random depths, their rules and their values.
+//! Generated types with marks at random depths, and their rules and values.
 
 use serde_json::{Map, Value, json};
 use stockade::validation::Rule;
@@ -30,20 +30,20 @@ pub enum Shape {
     Text,
     Object(Vec<Prop>),
     List(Box<Shape>),
-    /// A map from texts to values with a mark.
+    /// A map from strings to values with a mark.
     Map(Box<Shape>, Mark),
-    /// A text, and an element with a mark.
+    /// A string, and an element with a mark.
     Pair(Box<Shape>, Mark),
     Tagged(Vec<Vec<Prop>>),
     Content(Vec<Shape>),
-    /// Variants named by their key, each with a mark of its content.
+    /// Variants named by their key, each with a mark for its content.
     Variants(Vec<(Shape, Mark)>),
     /// [`super::Branch`], which contains itself.
     Branch,
 }
 
-/// A property. The first of each object is a text without a mark, so that every element of
-/// a list has a value that no other has.
+/// A property. The first property of each object is a string without a mark, so
+/// every list element has a unique value.
 #[derive(Clone, Debug)]
 pub struct Prop {
     pub name: &'static str,
@@ -74,7 +74,7 @@ pub fn branch() -> Vec<Prop> {
 }
 
 impl Shape {
-    /// Makes an object.
+    /// Creates an object.
     pub fn object(random: &mut Random, depth: usize, is_in_list: bool) -> Self {
         Self::Object(props(random, depth, is_in_list))
     }
@@ -83,7 +83,7 @@ impl Shape {
         if depth == 0 {
             return Self::Text;
         }
-        // Marked places without an unmarked text are ambiguous in a list.
+        // In a list, marked places without an unmarked string are ambiguous.
         let mark = |random: &mut Random| {
             let mark = Mark::random(random);
             if is_in_list { Mark::None } else { mark }
@@ -132,7 +132,7 @@ impl Shape {
         }
     }
 
-    /// Makes a value with all places, marked or not.
+    /// Creates a value with all places, marked or not.
     pub fn value(&self, random: &mut Random, texts: &mut u32, depth: usize) -> Value {
         let below = depth.saturating_sub(1);
         match self {
@@ -176,10 +176,11 @@ impl Shape {
         }
     }
 
-    /// Returns the parts of a value: the name or index of each, its shape and its mark.
+    /// Returns the parts of a value: the name or index, the shape and the mark
+    /// of each.
     pub fn parts(&self, value: &Value) -> Vec<Part> {
         if value.is_null() {
-            // The place of a marked value that cannot be removed.
+            // A marked value that cannot be removed.
             return Vec::new();
         }
         let part = |step: &str, shape: &Self, mark, place| Part {
@@ -237,7 +238,7 @@ pub struct Part {
 pub enum Place {
     /// A member that may be absent.
     Member,
-    /// A part that is always there; it becomes null instead of being removed.
+    /// A part that always exists; it becomes null instead of being removed.
     Fixed,
     Element,
 }
@@ -250,7 +251,7 @@ pub fn at<'v>(value: &'v mut Value, step: &str) -> &'v mut Value {
     }
 }
 
-/// Removes the places with a mark: the slow model.
+/// Removes the places with a mark, as a slow model.
 pub fn without(shape: &Shape, mark: Mark, value: &mut Value) {
     for part in shape.parts(value) {
         if part.mark != mark {
@@ -266,7 +267,7 @@ pub fn without(shape: &Shape, mark: Mark, value: &mut Value) {
 fn props(random: &mut Random, depth: usize, is_in_list: bool) -> Vec<Prop> {
     let mut props = vec![Prop::new("name", Shape::Text, Mark::None)];
     props[0].is_required = true;
-    // Flattened properties have one mark, of the flattened whole.
+    // Flattened properties share the mark of the flattened field.
     let flattened = Mark::random(random);
     for name in &NAMES[1..=random.index(4)] {
         let shape = Shape::random(random, depth, is_in_list);

@@ -1,4 +1,4 @@
-//! Scopes, rules of access and hidden fields, and a resource that is open.
+//! Scopes, access rules and hidden fields, and an open resource.
 
 use stockade::http::Method;
 use stockade::prelude::*;
@@ -12,7 +12,7 @@ pub(super) async fn scope<S: Store<Item> + Clone>(store: S) {
     let (place, tag) = (made.header("location").unwrap(), made.header("etag").unwrap());
     bob.send(Method::POST, "/items", &item("b", 1)).await.assert_status(201);
 
-    // Each row of another user is missing, in every operation.
+    // No operation finds the rows of another user.
     assert_eq!((ada.names("").await, bob.names("").await), ("a".to_owned(), "b".to_owned()));
     assert_eq!(bob.names("name=a").await, "");
     bob.get("/items?count=exact").await.assert_header("x-total-count", "1");
@@ -47,7 +47,7 @@ pub(super) async fn open<S: Store<Item> + Clone>(store: S) {
     client.check(&format!("PUT {place}\nif-none-match: *\n\n{}", item("a", 2)), 412).await;
     client.check(&format!("PUT {place}\nif-match: {tag}\n\n{}", item("a", 2)), 200).await;
 
-    // PUT makes what is not there.
+    // PUT creates a missing item.
     client.check(&format!("PUT /open/5000\nif-match: {tag}\n\n{}", item("b", 2)), 412).await;
     let made = format!("PUT /open/5000\nif-none-match: *\n\n{}", item("b", 2));
     let first = client.check(&made, 201).await;
@@ -94,7 +94,7 @@ pub(super) async fn hidden<S: Store<Item> + Clone>(store: S) {
         let text = format!("{:?} {}", answer.headers(), answer.text());
         assert!(!text.contains("hunter2") && !text.contains("secret"), "{text}");
     }
-    // The patch left it as it was, or the value would be free again.
+    // The patch did not change the item, otherwise the value would be free.
     let free = ada.check(&format!("PATCH {other_place}\n\n{{\"secret\":\"hunter2\"}}"), 409).await;
     free.assert_status(409);
     ada.check(&format!("PATCH {place}\n\n{{\"secret\":\"other\"}}"), 200).await;

@@ -1,4 +1,4 @@
-//! One item: its writes, their conditions, and what is refused.
+//! Single items: writes, conditional requests and rejected input.
 
 use stockade::http::Method;
 use stockade::prelude::*;
@@ -43,7 +43,7 @@ pub(super) async fn one_item<S: Store<Item> + Clone>(store: S) {
     ada.check("GET /items/x", 400).await.assert_field_error("id", "type");
     ada.check("GET /items/99999999999999999999", 400).await;
 
-    // What the client says of the fields of the server has no effect.
+    // Client values for server fields have no effect.
     let sent = with(item("mine", 1), json!({ "id": 777, "owner": "bob", "unknown": [1] }));
     let made = ada.send(Method::POST, "/items", &sent).await;
     made.assert_status(201);
@@ -62,7 +62,7 @@ pub(super) async fn changes<S: Store<Item> + Clone>(store: S) {
     let place = made.header("location").unwrap();
     let first = made.header("etag").unwrap();
 
-    // The whole: what is not sent is null.
+    // PUT replaces the whole item: absent fields become null.
     let mut whole = item("b", 2);
     whole.as_object_mut().unwrap().remove("category");
     let replaced = ada.send(Method::PUT, &place, &whole).await;
@@ -74,7 +74,7 @@ pub(super) async fn changes<S: Store<Item> + Clone>(store: S) {
     );
     assert_ne!(replaced.header("etag").unwrap(), first);
 
-    // A part: null removes, absent keeps.
+    // PATCH changes a part: null removes a field, an absent field is unchanged.
     let merge =
         |text: &str| format!("PATCH {place}\ncontent-type: application/merge-patch+json\n\n{text}");
     let patched =

@@ -1,4 +1,4 @@
-//! Lists: orders, pages and filters.
+//! Lists: sorting, pagination and filters.
 
 use stockade::http::Method;
 use stockade::prelude::*;
@@ -37,7 +37,7 @@ pub(super) async fn pages<S: Store<Item> + Clone>(store: S) {
         ("sort=price,name", "d a b ab c B"),
         ("sort=-price,name", "B ab c a b d"),
         ("sort=price,-name", "d b a c ab B"),
-        // A field that comes again has nothing left to order.
+        // A repeated sort field has no effect.
         ("sort=price,-price,-name", "d b a c ab B"),
         ("sort=weight", "d ab b B a c"),
         ("sort=sold_out,price,name", "d a b B ab c"),
@@ -67,7 +67,8 @@ pub(super) async fn pages<S: Store<Item> + Clone>(store: S) {
     near.assert_text_contains("did you mean `price`?");
 }
 
-/// Goes through the pages of a list and back, and returns the names on the way.
+/// Follows the pages of a list forward and back, and returns the names it
+/// finds.
 async fn walk(client: &Client, query: &str, limit: usize) -> String {
     let (mut names, mut target) = (Vec::new(), format!("/items?{query}&limit={limit}"));
     let mut last = target.clone();

@@ -22,12 +22,13 @@ struct Page {
     page: u32,
 }
 
-/// All of it, with the default stages but for what the table sets.
+/// Returns the whole application, with default stages except for the settings
+/// that the table changes.
 pub fn router() -> Router {
     let options = RouterOptions::new()
         .expose_errors(false)
         .cors_origin(["https://app.example", "https://two.example"])
-        // Each row is a client of its own, unless it says who it is.
+        // Each row counts as a separate client unless it identifies itself.
         .rate_limit(RateLimit::new().max_requests(3).key_generator(|req| {
             let client = req.headers().get("x-client").ok_or_else(ApiError::not_found)?;
             Ok(client.to_str().map_err(ApiError::internal)?.to_owned())
@@ -49,7 +50,8 @@ pub fn router() -> Router {
     router
 }
 
-/// A service that tells what it sees: an application, without stages of its own.
+/// Returns an application without its own stages that responds with the request
+/// it receives.
 fn mounted() -> App {
     let options = RouterOptions::new().rate_limit(false).cors(false).enable_security_headers(false);
     let mut router = Router::with_options(options);
@@ -57,7 +59,7 @@ fn mounted() -> App {
     router.build().unwrap()
 }
 
-/// The parameters of the path and the query, as they are seen.
+/// Responds with the path parameters and the query.
 async fn seen(req: Request) -> Result<Value, ApiError> {
     Ok(json!({ "route": req.route(), "params": req.param_values(), "query": req.query()? }))
 }
@@ -81,7 +83,7 @@ impl Entity for Page {
     const ID: &'static str = "page";
 }
 
-/// A resource.
+/// The routes of a resource.
 fn pages() -> RouteTree {
     let open = || Access::public("a test");
     let pages = Resource::new("page", MemoryStore::<Page>::new());

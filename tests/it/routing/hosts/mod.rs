@@ -1,14 +1,16 @@
-//! One table of requests and answers, against every host.
+//! One table of requests and responses, checked with every host.
 //!
-//! [`api::router`] is the application, [`table::rows`] are the requests with
-//! their answers, and a [`Host`] is what stands between. A host that runs the
-//! whole router (`handle`, a tower service) has no difference from the own
-//! server. Where the routes are handed over one by one (`to_host_router`), the
-//! specification prescribes differences: no rate limit, no CORS and no security
-//! headers of ours, the host's own answers where no route matches. They are the
-//! column [`Row::handed_over`](table::Row) of the table, and there are no others.
+//! [`api::router`] is the application, and [`table::rows`] contains the
+//! requests with their responses. A [`Host`] carries them between client and
+//! router. A host that runs the whole router (`handle`, a tower service)
+//! behaves exactly like the built-in server. A host that receives individual
+//! routes (`to_host_router`) has the differences that the specification
+//! prescribes: it does not have our rate limit, CORS or security headers, and
+//! it responds itself if no route matches. The column
+//! [`Row::handed_over`](table::Row) lists all of these differences.
 //!
-//! Spec: Use inside a host framework; Router construction and members › toHostRouter.
+//! Spec: Use inside a host framework; Router construction and members ›
+//! toHostRouter.
 
 pub mod api;
 pub mod table;
@@ -21,19 +23,19 @@ use stockade::testing::{TestClient, TestRequest};
 
 use self::table::{HandedOver, Row, rows};
 
-/// What stands between a request and the router.
+/// The connection between a request and the router.
 pub trait Host {
-    /// Its name, for messages.
+    /// The name of the host in messages.
     const NAME: &'static str;
 
-    /// Whether the routes are handed over one by one.
+    /// True if the host receives individual routes.
     const HANDED_OVER: bool = false;
 
-    /// Sends a request, and reads the whole response.
+    /// Sends a request and reads the whole response.
     async fn send(&self, request: http::Request<Bytes>) -> http::Response<Bytes>;
 }
 
-/// The client without a port.
+/// The in-process client without a port.
 struct InProcess(TestClient);
 
 impl Host for InProcess {
@@ -44,7 +46,7 @@ impl Host for InProcess {
     }
 }
 
-/// The own server.
+/// The built-in server.
 struct OverASocket(TestClient);
 
 impl Host for OverASocket {
@@ -55,7 +57,8 @@ impl Host for OverASocket {
     }
 }
 
-/// Sends a request by a client; what listens on a port can be asked like this.
+/// Sends a request with a client. This works for anything that listens on a
+/// port.
 pub async fn ask(client: &TestClient, request: http::Request<Bytes>) -> http::Response<Bytes> {
     let (head, body) = request.into_parts();
     let asking = client.request(head.method, head.uri.to_string()).body(body);
@@ -69,7 +72,7 @@ pub async fn ask(client: &TestClient, request: http::Request<Bytes>) -> http::Re
     response
 }
 
-/// Asks everything, and prints all that differs.
+/// Sends all requests and prints all differences.
 pub async fn run(host: &impl Host) {
     let mut faults = Vec::new();
     for (index, row) in rows().iter().enumerate() {
@@ -78,7 +81,7 @@ pub async fn run(host: &impl Host) {
     assert!(faults.is_empty(), "{} faults\n\n{}", faults.len(), faults.join("\n\n"));
 }
 
-/// What differs from the row.
+/// Returns the differences from the row.
 async fn differences<H: Host>(host: &H, index: usize, row: &Row) -> Option<String> {
     let mut response = host.send(row.request(index)).await;
     for _ in 1..row.times {
@@ -108,8 +111,9 @@ async fn differences<H: Host>(host: &H, index: usize, row: &Row) -> Option<Strin
     (!faults.is_empty()).then(|| format!("{head}\n  {}", faults.join("\n  ")))
 }
 
-/// Compares with `status body`, then `name: value`, `name: *` for any value, and
-/// `name: -` for none. A body `*` is any.
+/// Compares a response with `status body`, then `name: value`, `name: *` for
+/// any value, and `name: -` for an absent header. The body `*` matches any
+/// body.
 fn compare(answer: &str, response: &http::Response<Bytes>, faults: &mut Vec<String>) {
     let mut lines = answer.lines();
     let (status, body) =
@@ -159,9 +163,9 @@ async fn the_table_holds_over_a_socket() {
     run(&OverASocket(client)).await;
 }
 
-/// Stands in for a host to which the routes are handed over: it leaves out what
-/// the specification says that such a host has not, so that the column of
-/// differences is read and true for what does not depend on the host.
+/// A simulated host that receives individual routes. It omits the features that
+/// such a host lacks according to the specification. This checks the column of
+/// differences wherever the result does not depend on the host.
 struct WithoutStages(TestClient);
 
 impl Host for WithoutStages {

@@ -1,4 +1,4 @@
-//! The requests and their answers, in the order of the specification.
+//! The requests and their responses, in the order of the specification.
 
 use stockade::auth::generate_jwt;
 use stockade::http;
@@ -7,41 +7,41 @@ use stockade::prelude::*;
 use super::api::SECRET;
 use HandedOver::{OfHost, Other, Same};
 
-/// A request, and what every host answers.
+/// A request, and the response of every host.
 pub struct Row {
-    /// What it shows; once in the table.
+    /// A description that is unique in the table.
     pub about: &'static str,
-    /// How often it is sent; the last answer counts.
+    /// The number of times to send the request; the last response counts.
     pub times: u32,
-    /// `METHOD target`, then a line for each header, then after an empty line
-    /// the body. `{ada}` and `{bob}` are tokens, `{big}` is 2,000 letters, and
-    /// the WebSocket's headers are `{ws}`.
+    /// `METHOD target`, then a line for each header, then the body after an
+    /// empty line. `{ada}` and `{bob}` are tokens, `{big}` is 2,000 letters,
+    /// and `{ws}` is the WebSocket headers.
     pub request: &'static str,
-    /// `status body`, then `name: value` for headers: `*` for any value, `-`
-    /// for none. A body `*` is any.
+    /// `status body`, then `name: value` for headers: `*` matches any value,
+    /// `-` means absent. The body `*` matches any body.
     pub answer: &'static str,
-    /// What it is where the routes are handed over one by one.
+    /// The response if the host receives individual routes.
     pub handed_over: HandedOver,
 }
 
-/// The answer of a host to which the routes were handed over one by one.
+/// The response of a host that receives individual routes.
 pub enum HandedOver {
-    /// The same, without the headers of the stages.
+    /// The same response, without the headers of the stages.
     Same,
-    /// Another one of ours, to be compared as it stands.
+    /// A different response from our router, compared exactly.
     Other(&'static str),
-    /// The host's own, with one of these statuses: no route of ours matches, or
-    /// the specification leaves it to the host.
+    /// A response from the host itself, with one of these statuses: no route
+    /// matches, or the specification leaves the response to the host.
     OfHost(&'static [u16]),
 }
 
 impl Row {
-    /// Says how often it is sent.
+    /// Sets the number of times to send the request.
     fn times(self, times: u32) -> Self {
         Self { times, ..self }
     }
 
-    /// The request as it is sent; each row is a client of its own.
+    /// Returns the request to send. Each row counts as a separate client.
     pub fn request(&self, index: usize) -> http::Request<Bytes> {
         let text = self.request.replace("{ada}", &token("ada", "admin"));
         let text = text.replace("{bob}", &token("bob", "reader")).replace("{ws}", HANDSHAKE);
@@ -61,8 +61,8 @@ impl Row {
     }
 }
 
-/// Whether a header, or a line about one, is of the stages that a host to which
-/// the routes are handed over does not have.
+/// Returns true for a header, or a line about a header, from a stage that hosts
+/// with individual routes do not have.
 pub fn is_of_a_stage(line: &str) -> bool {
     let name = line.trim().split(':').next().unwrap_or_default();
     STAGES.contains(&name) || name.starts_with("access-control-")
@@ -94,7 +94,7 @@ fn row(about: &'static str, request: &'static str, answer: &'static str, host: H
     Row { about, times: 1, request, answer, handed_over: host }
 }
 
-/// The whole table.
+/// Returns the whole table.
 pub fn rows() -> Vec<Row> {
     let areas = [
         paths(),
@@ -113,14 +113,14 @@ pub fn rows() -> Vec<Row> {
     areas.into_iter().flatten().collect()
 }
 
-/// The statuses of hosts where no route has the path.
+/// Host statuses for an unknown path.
 const UNKNOWN: HandedOver = OfHost(&[404]);
 
-/// The statuses of hosts for OPTIONS where no route has it: some answer it for
-/// every path that they know, or for every path.
+/// Host statuses for OPTIONS without an OPTIONS route. Some hosts respond to
+/// OPTIONS for every known path, or for every path.
 const OPTIONS_OF_HOST: HandedOver = OfHost(&[200, 204, 404, 405]);
 
-/// The statuses of hosts where no route has the method.
+/// Host statuses for an unsupported method.
 const NO_METHOD: HandedOver = OfHost(&[404, 405]);
 
 fn paths() -> Vec<Row> {

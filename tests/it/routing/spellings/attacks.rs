@@ -36,7 +36,8 @@ fn a_slash_at_the_end_is_compared_only_if_it_is_encoded() {
     check(&app, "GET /files/%2e", BAD);
 }
 
-/// An application that mounts another one below a parameter, at the root and in a group.
+/// Returns an application that mounts another one below a parameter, at the
+/// root and in a group.
 fn nested() -> App {
     let service = service_fn(|request: http::Request<HttpBody>| async move {
         Ok::<_, Infallible>(Response::new(HttpBody::from(format!("open {}", request.uri()))))

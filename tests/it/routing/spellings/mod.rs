@@ -50,7 +50,7 @@ fn compare(routes: &[Route], paths: &[&str]) {
         for _ in 0..cases() {
             let path = spelled(random.pick(paths), &mut random);
             let actual = call(&app, &format!("GET {path}")).await;
-            // The body of an error has no meaning here.
+            // The body of an error is not compared.
             let actual = if actual.starts_with("200") { &actual } else { &actual[..3] };
             assert_eq!(actual, expected(routes, &path), "{path}");
             found += usize::from(actual.starts_with("200"));
@@ -148,12 +148,13 @@ fn mounts_agree_with_the_model() {
     compare(&with_root, &paths);
 }
 
-/// Returns middleware that lets nobody in.
+/// Returns middleware that rejects every request.
 fn guard() -> Middleware {
     Middleware::new(|_: &mut Request| -> Result<(), ApiError> { Err(ApiError::new(401, "guard")) })
 }
 
-/// A mount with guarded routes, a guarded group and a guarded mount below it.
+/// Returns an application with a mount, and with guarded routes, a guarded
+/// group and a guarded mount below it.
 fn guarded(service: impl stockade::middleware::TowerService) -> App {
     let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     router.mount("/files", service.clone());
@@ -173,15 +174,15 @@ fn guarded(service: impl stockade::middleware::TowerService) -> App {
 const SECRETS: [&str; 3] =
     ["/files/admin/secret.txt", "/files/deep/vault/secret.txt", "/files/deep/one/secret.txt"];
 
-/// Sends spellings of guarded paths. No response may come from the service behind the
-/// mount with the content of the guarded path.
+/// Sends spellings of guarded paths. The service of the outer mount must never
+/// respond with the content of a guarded path.
 #[track_caller]
 fn keep_out(app: &App, is_leak: impl Fn(&str) -> bool) {
     let mut random = Random::new(7);
     let mut statuses = [0; 600];
     block_on(async {
         for _ in 0..cases() {
-            // Another spelling of the mount itself would have no route.
+            // Another spelling of the mount itself would not match any route.
             let below = random.pick(&SECRETS).strip_prefix("/files").unwrap();
             let path = format!("/files{}", spelled(below, &mut random));
             let response = call(app, &format!("GET {path}")).await;
@@ -223,7 +224,7 @@ fn serve_dir_never_serves_a_guarded_file() {
     keep_out(&app, |response| response.contains("secret"));
 }
 
-/// A folder for temporary files with a file for each guarded path.
+/// A temporary folder with a file for each guarded path.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -301,7 +302,8 @@ fn a_fallback_has_the_rule() {
     check(&app, "GET /admin%2F7", BAD);
     check(&app, "GET /%2561dmin/7", BAD);
     check(&app, "GET /x/%2e%2e/admin/7", BAD);
-    // The path has another method, whose 405 the fallback must not replace either.
+    // The path has a different method, and the fallback must not replace its
+    // 405 either.
     check(&app, "DELETE /%61dmin/7", BAD);
     assert_eq!(app.explain("GET /%61dmin/7").unwrap().status, Some(400));
 }

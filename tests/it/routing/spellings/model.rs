@@ -1,11 +1,11 @@
-//! The rule for encoded paths, written to be obvious and slow, and paths to compare
-//! with it. It shares no code with the router.
+//! A slow but obvious implementation of the rule for encoded paths, and paths
+//! to compare with it. It does not share code with the router.
 
 use std::fmt::Write as _;
 
 use stockade_errors::random::Random;
 
-/// A route: its path, and whether it is a mount.
+/// A route: its path, and true if it is a mount.
 pub type Route = (&'static str, bool);
 
 /// Returns the expected response: `200` and the path of the route, `400` or `404`.
@@ -13,7 +13,7 @@ pub fn expected(routes: &[Route], path: &str) -> String {
     if has_control_escape(path) {
         return "400".to_owned();
     }
-    // A raw character and its escape are two spellings of the same text of a route.
+    // A raw character and its escape are two spellings of the same route text.
     let has_other_text = routes.iter().any(|(it, _)| it.contains('%') || !it.is_ascii());
     let mut found = best(routes, path, encoded);
     if has_other_text {
@@ -64,7 +64,7 @@ struct Found {
     rest: Option<usize>,
 }
 
-/// Returns the best route for a path, where the text of the routes is spelled.
+/// Returns the best route for a path, with the route texts spelled by `spell`.
 fn best(routes: &[Route], path: &str, spell: fn(&str) -> String) -> Option<Found> {
     let mut all: Vec<(usize, String)> = Vec::new();
     for (index, (pattern, is_mount)) in routes.iter().enumerate() {
@@ -90,8 +90,8 @@ fn best(routes: &[Route], path: &str, spell: fn(&str) -> String) -> Option<Found
     all.iter().filter_map(matches).min_by(|one, other| one.0.cmp(&other.0)).map(|it| it.1)
 }
 
-/// Returns the ranks of the segments by which a pattern matches a path, and the number of
-/// segments before its wildcard.
+/// Returns the ranks of the segments of a pattern that matches a path, and the
+/// number of segments before its wildcard.
 fn ranks(pattern: &[String], path: &str) -> Option<(Vec<u8>, Option<usize>)> {
     let texts: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
     let mut ranks = Vec::new();
@@ -122,7 +122,8 @@ fn has_control_escape(path: &str) -> bool {
     codes.into_iter().any(|code: u8| path.contains(&format!("%{code:02x}")))
 }
 
-/// Encodes characters beyond ASCII, and writes the digits of escapes in capitals.
+/// Encodes non-ASCII characters and converts the digits of escapes to upper
+/// case.
 fn encoded(text: &str) -> String {
     respelled(text, |_| false)
 }
@@ -160,7 +161,7 @@ fn respelled(text: &str, is_decoded: fn(u8) -> bool) -> String {
     spelled
 }
 
-/// Decodes everything once: escapes, then overlong forms, then backslashes.
+/// Decodes the text once: escapes, then overlong forms, then backslashes.
 pub fn once(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut decoded, mut at) = (Vec::new(), 0);
@@ -179,7 +180,7 @@ pub fn once(text: &str) -> String {
             }
         }
     }
-    // Without such a byte there is nothing to replace, and the search is slow.
+    // The search is slow, and without such a byte it would find nothing.
     let has_first_byte = decoded.iter().any(|byte| *byte >= 0xC0);
     for code in (0..0x80).filter(|_| has_first_byte) {
         for length in 2..=4 {
@@ -199,7 +200,7 @@ fn replace(text: &mut Vec<u8>, sequence: &[u8], code: u8) {
     }
 }
 
-/// Returns an ASCII character in two to four bytes.
+/// Returns an ASCII character encoded in two to four bytes.
 fn overlong(code: u8, length: usize) -> Vec<u8> {
     let (high, low) = (0x80 | code >> 6, 0x80 | code & 0x3F);
     match length {
@@ -209,7 +210,7 @@ fn overlong(code: u8, length: usize) -> Vec<u8> {
     }
 }
 
-/// Removes empty segments, `.` and `..`, as a file system does.
+/// Removes empty segments, `.` and `..`, like a file system.
 pub fn cleaned(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     for segment in path.split('/') {
@@ -224,8 +225,8 @@ pub fn cleaned(path: &str) -> String {
     kept.join("/") + if is_open { "/" } else { "" }
 }
 
-/// Returns a path with some of its characters in other spellings. Each other spelling
-/// is one that some program decodes to the same path.
+/// Returns a path with some of its characters in alternative spellings. Some
+/// program decodes each of these spellings to the same path.
 pub fn spelled(path: &str, random: &mut Random) -> String {
     let one_in = [1, 3, 8, 20][random.index(4)];
     let mut spelled = String::from("/");
@@ -265,7 +266,7 @@ pub fn spelled(path: &str, random: &mut Random) -> String {
             spelled += &escape(byte, random);
         }
     }
-    // Some escapes have no meaning, or a meaning that nothing else has.
+    // Some escapes do not have a meaning, or have a unique one.
     if random.index(10) == 0 {
         spelled += random.pick(&[
             "%", "%6", "%zz", "%2F", "%252f%5C", "%20", "%ff", "%2B", "%C3%A9", "%e9", "/%2e",

@@ -1,5 +1,5 @@
-//! Some routes of the shop, made of its own handlers, guards and options, from
-//! which a defence can be taken away.
+//! Some routes of the shop with its own handlers, guards and options, from
+//! which a test can remove a defense.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ use crate::shop::example::users::{self, give_role, list_users, log_in, rename_us
 use crate::shop::example::{Table, options};
 use crate::shop::stocked;
 
-/// Builds the copy, with one change; `""` is none.
+/// Builds the copy with one change; `""` means no change.
 pub fn copy(change: &'static str) -> Router {
     let metrics = Metrics::new();
     let shop = stocked();
@@ -153,7 +153,7 @@ fn products(change: &'static str, table: Table<stock::Product>) -> RouteTree {
     }
 }
 
-/// Makes the routes of the resource of the shop, of its type or another one.
+/// Returns the routes of the shop's resource, with its own type or another one.
 fn goods<T: Entity>(store: impl Store<T>) -> RouteTree {
     Resource::new("product", store)
         .server_fields(["id", "image_bytes"])
@@ -190,7 +190,7 @@ fn orders(change: &'static str) -> RouteTree {
     }
 }
 
-/// Answers by itself what it has answered before.
+/// Returns its stored response to a repeated request.
 async fn kept_answer(req: Request, next: Next) -> Result<Response, ApiError> {
     if req.param("id").as_deref() != Some("1") {
         return Ok(next.run(req).await);
@@ -198,7 +198,7 @@ async fn kept_answer(req: Request, next: Next) -> Result<Response, ApiError> {
     Json(json!({ "order": 1, "status": "placed", "lines": [] })).into_response()
 }
 
-/// An account with the hash of its password.
+/// An account that exposes its password hash.
 mod leaky {
     use super::*;
 
@@ -217,7 +217,7 @@ mod leaky {
     }
 }
 
-/// A sign-up whose email may be anything.
+/// A sign-up that accepts any email.
 mod any_email {
     use super::*;
 
@@ -240,7 +240,7 @@ mod any_email {
     }
 }
 
-/// A product whose price has no end.
+/// A product without a maximum price.
 mod any_price {
     use super::*;
 
@@ -262,7 +262,7 @@ mod any_price {
     }
 }
 
-/// A product that lets members through which it does not have.
+/// A product that accepts unknown members.
 mod any_members {
     use super::*;
 

@@ -1,5 +1,5 @@
-//! Twenty defences, taken away from the shop one at a time: the checks that find
-//! it out.
+//! Twenty defenses, removed from the shop one at a time, and the checks that
+//! detect each removal.
 
 mod copy;
 
@@ -15,12 +15,12 @@ use crate::shop::example::policy;
 use crate::shop::{self, ANN, CLEO, DAN, token};
 use crate::support::{block_on, request};
 
-/// A defence that is taken away, and the checks that find it out.
+/// A removed defense, and the checks that detect the removal.
 struct Row {
     defence: &'static str,
-    /// The names of the changes of the copy: before, after.
+    /// The names of the copy's changes: before and after.
     change: (&'static str, &'static str),
-    /// The checks, with the rules of a policy and of a lock.
+    /// The checks, with the rules of the policy and of the lock.
     caught_by: &'static str,
 }
 
@@ -107,7 +107,7 @@ const ROWS: [Row; 20] = [
     row("an answer has the hash of a password", "secret", "lock: `reply-secret-added`"),
 ];
 
-/// Returns the credentials of a user of the shop who has these roles.
+/// Returns the credentials of a shop user with these roles.
 fn user(roles: &[&str]) -> Option<Credentials> {
     let id = match roles {
         [] => ANN,
@@ -126,8 +126,8 @@ fn changes((before, after): (&'static str, &'static str)) -> Changes {
     lock_of(before).changes_to(&lock_of(after), SystemTime::UNIX_EPOCH)
 }
 
-/// Returns the checks that fail from one state of the shop to another, in the
-/// words of a row.
+/// Returns the checks that fail between two states of the shop, in the format
+/// of a row.
 fn caught_by(change: (&'static str, &'static str)) -> String {
     let (_, after) = change;
     let mut found = Vec::new();
@@ -164,7 +164,7 @@ fn caught_by(change: (&'static str, &'static str)) -> String {
     found.join("; ")
 }
 
-/// Returns the rules of the lock that weaken; where none does, all that are no
+/// Returns the weakened lock rules. If there are none, returns all rules except
 /// texts, with their classes.
 fn caught_by_lock(change: (&'static str, &'static str)) -> Option<String> {
     let changes = changes(change);
@@ -181,8 +181,7 @@ fn list(words: BTreeSet<String>) -> String {
     Vec::from_iter(words).join(", ")
 }
 
-/// Returns true if one of some usual requests is answered otherwise than the map
-/// says.
+/// Returns true if the response to a usual request contradicts the map.
 fn breaks_contract(change: &'static str) -> bool {
     let contract = Contract::of(&copy(change).build().unwrap());
     let admin = format!("authorization: Bearer {}", token(DAN));

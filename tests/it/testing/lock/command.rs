@@ -10,7 +10,7 @@ use crate::support::command;
 
 fn run(app: &App, args: &[&str]) -> Result<String, String> {
     let outcome = command(app, args.iter().copied()).unwrap();
-    // As a `main` shows it that fails.
+    // Formats the error as a failing `main` does.
     outcome.map_err(|error| format!("{error:?}"))
 }
 

@@ -1,5 +1,5 @@
-//! The documents of all mutations, for tools that compare documents: `cargo xtask
-//! lock-diff` asks for them.
+//! Documents of all mutations, for tools that compare documents. `cargo xtask
+//! lock-diff` uses them.
 
 use std::env;
 use std::fs;
@@ -9,8 +9,8 @@ use stockade::openapi::{OpenApiOptions, open_api};
 
 use super::{all, changes};
 
-/// The directory that the documents are written to; without it the test only
-/// makes them.
+/// The variable with the output directory. If it is not set, the test creates
+/// the documents without writing them.
 const DIRECTORY: &str = "STOCKADE_LOCK_DOCUMENTS";
 
 #[test]

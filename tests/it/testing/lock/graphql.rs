@@ -1,4 +1,4 @@
-//! Schemas of GraphQL.
+//! GraphQL schemas.
 
 use stockade::RouteDescription;
 use stockade::prelude::*;
@@ -6,7 +6,7 @@ use stockade::routing::map::GraphQlInfo;
 
 use super::{Mutation, api, mutation, nothing};
 
-/// A router whose `GET /x` has a schema with these members.
+/// Returns a router that serves a schema with these members at `GET /x`.
 fn serves<const N: usize>(members: [(&str, &str); N]) -> Router {
     let members = members.map(|(name, of_type)| (name.to_owned(), of_type.to_owned()));
     let fact = GraphQlInfo::new("", members.into_iter().collect());

@@ -10,7 +10,7 @@ use stockade::prelude::*;
 
 use super::{Mutation, api, mutation};
 
-/// A router whose `POST /x` runs once by these keys, if there are any.
+/// Returns a router with an idempotent `POST /x` if `keys` is set.
 fn keyed(keys: Option<Idempotency>) -> Router {
     let middleware: Vec<Middleware> = keys.map(with_idempotency).into_iter().collect();
     api(routes! { "x": { POST: { handler: async |_: Bytes| (), middleware: middleware } } })

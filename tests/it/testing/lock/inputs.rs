@@ -6,7 +6,7 @@ use stockade::validation::{Schema as AnySchema, Unchecked, ValidationOptions};
 
 use super::{Mutation, api, asks, mutation, nothing, takes};
 
-/// A body with a field `a` of this schema.
+/// Returns a router that reads a body with a field `a` of this schema.
 fn field(schema: Value) -> Router {
     takes(json!({ "type": "object", "properties": { "a": schema } }))
 }

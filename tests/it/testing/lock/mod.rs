@@ -1,5 +1,5 @@
-//! `routes.lock`: mutations of small routers with the classes of their changes,
-//! each in both directions.
+//! `routes.lock`: mutations of small routers and the classes of the changes, in
+//! both directions.
 
 mod command;
 mod documents;
@@ -21,19 +21,19 @@ use stockade::prelude::*;
 use stockade::validation::Schema as AnySchema;
 use stockade::{RouteDescription, RouteDocs};
 
-/// A mutation: two routers, and the changes from one to the other.
+/// Two routers and the changes between them.
 pub struct Mutation {
     pub name: &'static str,
     pub old: App,
     pub new: App,
-    /// Class and ids of the changes from the old one to the new one.
+    /// The class and ids of the changes from the old router to the new one.
     forward: &'static str,
-    /// The same from the new one to the old one.
+    /// The class and ids of the changes from the new router to the old one.
     backward: &'static str,
 }
 
-/// Makes a mutation. The changes are written as `B route-removed`: the letters of
-/// their class (breaking, weakening; `-` for neither), and their ids in order.
+/// Creates a mutation. Changes are written as `B route-removed`: the letters of
+/// the class (breaking, weakening; `-` for neither), then the ids in order.
 #[track_caller]
 pub fn mutation(
     name: &'static str,
@@ -59,7 +59,7 @@ pub fn changes(old: &App, new: &App) -> Changes {
     lock_of(old).changes_to(&lock_of(new), SystemTime::UNIX_EPOCH)
 }
 
-/// Returns the changes in the words of a mutation.
+/// Returns the changes in the format of a mutation.
 fn told(changes: &Changes) -> String {
     let class = match (changes.is_breaking(), changes.is_weakening()) {
         (true, true) => "BW",
@@ -72,29 +72,30 @@ fn told(changes: &Changes) -> String {
     format!("{class} {}", ids.join(" "))
 }
 
-/// A router of one tree, without a limit of its own.
+/// Returns a router with one tree and without a rate limit.
 pub fn api(tree: RouteTree) -> Router {
     create_router(tree, RouterOptions::new().rate_limit(false))
 }
 
-/// A router with these options and one route.
+/// Returns a router with these options and one route.
 pub fn with(options: RouterOptions) -> Router {
     create_router(routes! { "x": { GET: async || () } }, options)
 }
 
-/// A router whose `POST /x` takes a body of this schema.
+/// Returns a router that reads a body of this schema at `POST /x`.
 pub fn takes(schema: Value) -> Router {
     let schema = AnySchema::from_value(&schema).unwrap();
     api(routes! { "x": { POST: { handler: async || (), validation: schema } } })
 }
 
-/// A router whose `GET /x` takes a query of this schema.
+/// Returns a router that reads a query of this schema at `GET /x`.
 pub fn asks(schema: Value) -> Router {
     let schema = AnySchema::from_value(&schema).unwrap();
     api(routes! { "x": { GET: { handler: async || (), query: schema } } })
 }
 
-/// A router whose `GET /x` answers 200 with a value of this schema.
+/// Returns a router that responds to `GET /x` with 200 and a value of this
+/// schema.
 pub fn sends(schema: Value) -> Router {
     answers(
         ResponseDoc::new(200)
@@ -102,7 +103,7 @@ pub fn sends(schema: Value) -> Router {
     )
 }
 
-/// A router whose `GET /x` gives this answer too.
+/// Returns a router with this additional response at `GET /x`.
 pub fn answers(answer: ResponseDoc) -> Router {
     let describe = move |doc: &mut RouteDescription| doc.responds(answer.clone());
     let middleware = Middleware::new(nothing).named("answers").describing(describe);

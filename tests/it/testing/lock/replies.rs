@@ -1,4 +1,4 @@
-//! Answers and their bodies.
+//! Responses and their bodies.
 
 use stockade::RouteDescription;
 use stockade::description::{Content, ContentSchema, HeaderDoc, ResponseDoc, StatusDoc};
@@ -6,7 +6,7 @@ use stockade::prelude::*;
 
 use super::{Mutation, answers, api, mutation, nothing, sends};
 
-/// A reply with a field `a` of this schema.
+/// Returns a router that responds with a field `a` of this schema.
 fn field(schema: Value) -> Router {
     sends(object(json!({ "a": schema }), &["a"]))
 }
@@ -80,7 +80,8 @@ fn fields() -> Vec<Mutation> {
     ]
 }
 
-/// A secret that is new in an answer, by each way in which it can come.
+/// Returns mutations that add a secret to a response, one for each possible
+/// way.
 fn secrets() -> Vec<Mutation> {
     let text = || json!({ "type": "string" });
     let account = |fields: Value| sends(object(json!({ "account": object(fields, &[]) }), &[]));

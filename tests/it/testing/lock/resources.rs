@@ -1,4 +1,4 @@
-//! REST resources: their operations, fields, filters and rules of access.
+//! REST resources: their operations, fields, filters and access rules.
 
 use stockade::prelude::*;
 use stockade::rest::{Access, Entity, MemoryStore, Operation, Resource};
@@ -19,7 +19,7 @@ impl Entity for Account {
     type Id = i64;
 }
 
-/// The same, with a mark.
+/// The same type with a mark.
 #[derive(Clone, serde::Deserialize, serde::Serialize, Schema)]
 #[schema(name = "Account")]
 struct Marked {

@@ -1,4 +1,4 @@
-//! Routes that come and go, their names and dates, their texts.
+//! Added and removed routes, and their names, dates and texts.
 
 use stockade::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Users, limits, origins, and the settings of a router.
+//! Users, limits, origins and router settings.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use stockade::{RouteDescription, RouteEntry};
 
 use super::{Mutation, api, mutation, nothing, with};
 
-/// A router with a route behind this middleware.
+/// Returns a router with a route behind this middleware.
 fn behind(list: Vec<Middleware>) -> Router {
     api(routes! { "x": { GET: { handler: async || (), middleware: list } } })
 }
@@ -23,12 +23,12 @@ fn user(required: bool) -> Middleware {
     Middleware::new(with_auth(Auth::verify(|_: &Request| None::<String>).required(required)))
 }
 
-/// Tokens, which documents call `bearer`.
+/// Token authentication, called `bearer` in documents.
 fn token() -> Auth {
     Auth::secret(Secret::new("0123456789abcdef0123456789abcdef").unwrap())
 }
 
-/// A function of the application, which documents call `bearer` too.
+/// An application's own function, also called `bearer` in documents.
 fn own() -> Auth {
     Auth::verify(|_: &Request| None::<String>)
 }

@@ -1,4 +1,5 @@
-//! The file: the same bytes for the same application, and text that is no lock.
+//! The lock file: identical bytes for the same application, and rejection of
+//! invalid files.
 
 use std::time::{Duration, SystemTime};
 
@@ -45,8 +46,8 @@ fn the_order_of_routes_and_names_of_functions_are_not_in_it() {
     assert!(!text.contains("::") && !text.contains(".rs"), "{text}");
 }
 
-/// Returns a value in which one place differs: a text is longer, a number larger, a flag
-/// the other one, an item of a list is there twice or not at all.
+/// Returns variants of a value with one difference each: a longer text, a
+/// larger number, an inverted boolean, or a duplicate or missing list item.
 fn with_one_difference(value: &Value) -> Vec<Value> {
     match value {
         Value::Null => vec![json!("x")],
@@ -92,7 +93,7 @@ fn a_difference_is_never_silent() {
         let lock = lock_of(&mutation.new);
         let value: Value = serde_json::from_str(&lock.to_string()).unwrap();
         let all = with_one_difference(&value);
-        // Locks of resources have a thousand places.
+        // Locks of resources have about a thousand places to change.
         let step = all.len().div_ceil(7);
         for changed in all.into_iter().step_by(step) {
             let Ok(changed) = Lock::read(&changed.to_string()) else { continue };
@@ -155,7 +156,7 @@ fn a_schema_that_leads_nowhere_or_to_itself_is_compared() {
     check(&text, &each_other, &["schema-unknown-changed"]);
     check(&text, &nowhere, &["schema-unknown-changed"]);
     check(&itself, &nowhere, &["schema-unknown-changed", "schema-renamed"]);
-    // One that holds itself, and the same one level deeper.
+    // A type that contains itself, and the same type one level deeper.
     let list = with(
         r##"{"$ref": "#/schemas/A"}"##,
         r##"{"A": {"type": "array", "items": {"$ref": "#/schemas/A"}}}"##,
@@ -179,7 +180,7 @@ fn a_route_may_go_after_its_sunset() {
         let ids: Vec<&str> = changes.iter().map(|change| change.rule.id).collect();
         assert_eq!(ids, [expected]);
     };
-    // The first second of 2021, in UTC.
+    // The year 2021 begins at 1,609,459,200 in UTC.
     check(1_609_459_199, "route-removed");
     check(1_609_459_200, "route-removed-after-sunset");
 }

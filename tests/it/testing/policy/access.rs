@@ -1,4 +1,4 @@
-//! The rules about who may call a route.
+//! Policy rules about access to routes.
 
 use stockade::RouteEntry;
 use stockade::auth::BasicCredentials;
@@ -26,7 +26,7 @@ fn each_route_declares_who_may_call_it() {
         "contradicts": { middleware: [signed_in()], GET: async || "" },
     };
     let mut map = map_of(create_router(tree, RouterOptions::new()));
-    // A router does not build such a route, but a map that was saved may have one.
+    // A router does not build such a route, but a saved map may contain one.
     if let Some(route) = map.routes.last_mut() {
         route.access.public = Some("nothing is secret".to_owned());
     }

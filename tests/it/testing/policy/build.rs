@@ -1,4 +1,4 @@
-//! Policies where a router is built, in tests and as a table.
+//! Policies when a router is built, in tests and as a table.
 
 use stockade::errors::ConfigIssue;
 use stockade::openapi::create_api_router;

@@ -1,4 +1,4 @@
-//! The rules about the data of requests.
+//! Policy rules about request data.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The rules about what documents say of a route.
+//! Policy rules about the documentation of routes.
 
 use stockade::prelude::*;
 use stockade::reply::Redirect;

@@ -1,4 +1,4 @@
-//! Exceptions: allowances, public routes, rules that are left out, own rules.
+//! Exceptions: allowances, public routes, disabled rules and custom rules.
 
 use stockade::policy::Finding;
 use stockade::prelude::*;
@@ -15,7 +15,7 @@ fn api() -> RouteMap {
     map_of(create_router(tree, RouterOptions::new().prefix("/api")))
 }
 
-/// Checks the lines of the findings, without their files and lines.
+/// Checks the lines of the findings, without file names and line numbers.
 #[track_caller]
 fn check_lines(policy: &Policy, expected: &[&str]) {
     let findings = policy.check(&api());
@@ -29,7 +29,7 @@ fn check_lines(policy: &Policy, expected: &[&str]) {
     }
 }
 
-/// The policy that finds nothing.
+/// Returns a policy without findings.
 fn kept() -> Policy {
     Policy::recommended().allow("wildcard-exposed", "GET /api/files/**", "any depth").allow_below(
         "access-declared",

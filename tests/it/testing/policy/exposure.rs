@@ -1,4 +1,4 @@
-//! The rules about limits, and about what is open wide.
+//! Policy rules about limits and excessive exposure.
 
 use std::time::Duration;
 
@@ -199,7 +199,7 @@ fn a_socket_of_graphql_is_found() {
         "init": { ..graphql().on_init(|_: Value| None::<String>).routes() },
         "same": { middleware: [session()], ..GraphQl::new(schema()).web_socket(true).routes() },
     };
-    // Resolvers see the headers of the handshake, and its cookies among them.
+    // Resolvers receive the headers of the handshake, including its cookies.
     check("ws-origin-open", tree, &["WS /unknown", "WS /session"]);
 }
 

@@ -1,4 +1,4 @@
-//! The facts of the map that policies read.
+//! The facts in the route map that policies read.
 
 use stockade::middleware::{Auth, with_auth, with_role};
 use stockade::prelude::*;
@@ -68,7 +68,7 @@ fn a_map_says_if_a_guard_judges_an_earlier_user() {
         let tree = routes! { middleware: middleware, GET: async || () };
         let map = map_of(tree, options_of());
         let access = &map.routes[0].access;
-        // Committed locks have this name.
+        // Committed locks contain this name.
         let written = serde_json::to_value(access).unwrap();
         assert_eq!(written["judges_earlier_user"] == true, access.judges_earlier_user);
         access.judges_earlier_user

@@ -1,4 +1,4 @@
-//! Policies: rules over all routes of a router.
+//! Policies: rules for all routes of a router.
 
 mod access;
 mod build;
@@ -60,7 +60,7 @@ fn check(rule: &str, tree: RouteTree, expected: &[&str]) {
     check_map(rule, &map_of_tree(tree), expected);
 }
 
-/// Returns the messages of the findings of a rule, as they are shown.
+/// Returns the messages of a rule's findings in their displayed form.
 fn texts(rule: &str, map: &RouteMap) -> Vec<String> {
     let findings = Policy::strict().check(map).into_iter();
     findings.filter(|finding| finding.rule == rule).map(|finding| finding.to_string()).collect()

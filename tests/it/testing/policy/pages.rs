@@ -1,4 +1,4 @@
-//! The rules about pages of lists, and about lists of answers.
+//! Policy rules about pagination and about lists in responses.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +13,9 @@ struct Bounded {
     limit: u64,
     #[schema(maximum = 100_000)]
     offset: Option<u32>,
-    /// A mark, and no number.
+    /// A cursor rather than a number.
     page: Option<String>,
-    /// A small number by its type.
+    /// The type limits this to a small number.
     per_page: u8,
     id: u64,
 }
@@ -68,7 +68,7 @@ fn lists_of_answers_are_bounded() {
             GET: async move || Json(Many { few: few(), items: None, by_name: BTreeMap::new() }),
         },
         "all": { GET: async move || Json(vec![few()]) },
-        // The list of a request is another rule.
+        // A different rule covers lists in requests.
         "takes": { POST: async |Body(_): Body<Vec<u8>>| () },
     };
     let map = map_of_tree(tree);

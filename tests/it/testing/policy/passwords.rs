@@ -1,4 +1,4 @@
-//! The rule about routes that read a password.
+//! The policy rule about routes that read a password.
 
 use stockade::middleware::rate_limit::HOUR;
 use stockade::prelude::*;

@@ -1,4 +1,4 @@
-//! The rule about answers that hold a secret.
+//! The policy rule about responses that contain a secret.
 
 use stockade::RouteDescription;
 use stockade::description::HeaderDoc;
