@@ -1,12 +1,13 @@
-//! How often a request allocates, from the request to the response.
+//! Allocations per request, from the request to the response.
 //!
-//! The counts repeat exactly, so a change of one is a change of the code. Each
-//! includes what is not ours to save: the map of the response's headers (two,
-//! where there are headers), and one that sharing the bytes of a path costs here
-//! and not behind a socket, where they are shared already. The box of a request
-//! is made before and not among them.
+//! The counts repeat exactly, so a difference of one comes from the code. Each
+//! count includes allocations that we cannot save. The map of response headers
+//! takes two if there are headers. Sharing the bytes of a path takes one here,
+//! while a socket already shares them. The box of a request is created earlier
+//! and does not count.
 //!
-//! It is a separate binary, because tests that log change the cost of an error.
+//! This is a separate binary, because tests that log change the cost of an
+//! error.
 
 #![expect(
     clippy::unwrap_used,
@@ -75,7 +76,7 @@ fn a_request_costs_its_handlers_future_and_no_more() {
 fn the_defaults_cost_three_more() {
     let mut router = Router::new();
     router.get("/text", async || "text");
-    // The first request of a client makes its place in the rate limit.
+    // The first request of a client creates its entry in the rate limit.
     let app = app(router);
     drop(now(app.handle(request("GET /text"))));
     check(&app, "GET /text", 1 + 3 + 3);
@@ -88,12 +89,12 @@ fn a_refusal_is_prepared() {
     router.use_(with_auth(Auth::secret(secret)));
     router.get("/text", async || "text");
     let app = app(router);
-    // The first answers make what the next ones copy.
+    // The first responses create data that later responses copy.
     drop(now(app.handle(request("GET /text"))));
     drop(now(app.handle(request("GET /nowhere"))));
-    // The map of the response and its copy, the text of `RateLimit`, the error
-    // in the extensions, and the bytes of the path; also a box where no route
-    // takes the request.
+    // The response map and its copy, the text of `RateLimit`, the error in the
+    // extensions, and the bytes of the path. If no route matches, there is also
+    // a box.
     check(&app, "GET /text", 4 + 1 + 3 + 1);
     check(&app, "GET /nowhere", 4 + 1 + 3 + 1 + 1);
 }

@@ -1,5 +1,4 @@
-//! The examples in READMEs of crates whose other examples are written for the
-//! facade.
+//! The examples in the READMEs of crates whose other examples use the facade.
 
 #[cfg(doctest)]
 #[doc = include_str!("../crates/stockade-errors/README.md")]

@@ -1,15 +1,15 @@
-//! Collects the doc comments with examples of the facade and of all crates that
-//! it shows, README and guides included.
+//! Collects the doc comments with examples from the facade and all crates that
+//! it re-exports, including README and guides.
 //!
-//! Each text becomes the documentation of an empty module, so that rustdoc tests
-//! its examples here, where `stockade` is the only crate of the framework, and
+//! Each text becomes the documentation of an empty module. rustdoc then tests
+//! the examples here, where `stockade` is the only crate of the framework and
 //! has all features.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Crates whose users lack the facade; they test their examples themselves.
+/// Crates for users without the facade; these crates test their own examples.
 const ALONE: [&str; 2] = ["stockade-auth", "stockade-validation"];
 
 fn main() -> io::Result<()> {
@@ -32,8 +32,7 @@ fn main() -> io::Result<()> {
     fs::write(Path::new(&out).join("examples.rs"), modules)
 }
 
-/// Writes a module for each comment and each page with an example in the files
-/// of a folder.
+/// Writes a module for each comment and each page with an example in a folder.
 fn collect(folder: &Path, prefix: &str, modules: &mut String) -> io::Result<()> {
     for path in sorted(folder)? {
         let file = file_name(&path);
@@ -56,7 +55,7 @@ fn module(modules: &mut String, name: &str, text: &str) -> io::Result<()> {
     writeln!(modules, "#[doc = {text:?}]\npub mod {name} {{}}").map_err(io::Error::other)
 }
 
-/// Returns each comment that has an example, with the number of its first line.
+/// Returns each comment with an example, and the number of its first line.
 fn comments(source: &str) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     let mut is_open = false;

@@ -1,11 +1,11 @@
-//! A WebSocket with compressed messages on a host, by the bytes on its connection.
+//! A WebSocket with compressed messages on a host, tested with raw bytes.
 
 use std::net::SocketAddr;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// Sends a compressed message to an echo, and reads the echo.
+/// Sends a compressed message to an echo handler and reads the response.
 pub(crate) async fn check(address: SocketAddr, path: &str) {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let handshake = format!(
@@ -23,7 +23,7 @@ pub(crate) async fn check(address: SocketAddr, path: &str) {
                     client_no_context_takeover\r\n";
     assert!(head.starts_with("http/1.1 101") && head.contains(expected), "{head}");
 
-    // A hundred times the letter a, with a mask of zeros.
+    // The letter a, repeated 100 times, with a mask of zeros.
     let compressed = [0x4a, 0x4c, 0xa4, 0x3d, 0x00, 0x00];
     stream.write_all(&[0xc1, 0x80 | 6, 0, 0, 0, 0]).await.unwrap();
     stream.write_all(&compressed).await.unwrap();

@@ -1,5 +1,6 @@
-//! Where the routes are handed over one by one, some rows have another answer
-//! than that of the own server. `differences.md` is the list, and this pins it.
+//! Hosts with individual routes respond to some rows differently from the
+//! built-in server. `differences.md` lists these rows, and this test pins the
+//! list.
 
 use stockade::prelude::*;
 use stockade::testing::TestClient;
@@ -33,8 +34,8 @@ async fn the_list_of_differences_is_what_the_hosts_do() {
     assert!(known == list, "the list is now:\n\n{list}");
 }
 
-/// The last answer to a row, as `status body` or the status alone, and with
-/// what it says of a limit.
+/// Returns the last response to a row as `status body` or only the status, with
+/// its rate limit headers.
 async fn last_answer(host: &TestClient, index: usize, row: &Row) -> String {
     let mut answer = ask(host, row.request(index)).await;
     for _ in 1..row.times {

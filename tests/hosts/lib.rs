@@ -1,1 +1,1 @@
-//! Nothing: the tests are in `../it/routing/hosts/`.
+//! An empty library; the tests are in `../it/routing/hosts/`.

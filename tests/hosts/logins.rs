@@ -1,5 +1,5 @@
-//! The ends of a login, and clients of a host that see them over a port. The tests of
-//! the adapters include this file.
+//! The end of a login, and its effect on clients of a host over a port. The
+//! tests of the adapters include this file.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Fails the test if something takes far too long.
+/// Fails the test if a future takes far too long.
 async fn soon<F: Future>(future: F) -> F::Output {
     tokio::time::timeout(Duration::from_secs(60), future).await.unwrap()
 }
@@ -59,7 +59,8 @@ impl Logins {
         self.revocations.revoke_id(None, "of ada", until).await.unwrap();
     }
 
-    /// Routes that end with the login, and below `open` routes that do not.
+    /// Returns routes that end with the login and, below `open`, routes that do
+    /// not.
     pub(crate) fn api(&self) -> Router {
         let verifier = TokenVerifier::new().clock(self.clock.for_tokens()).leeway(Duration::ZERO);
         let auth = Auth::tokens(Self::secret(), verifier).revocations(self.revocations.clone());
@@ -100,7 +101,7 @@ async fn events(address: SocketAddr, path: &str, bearer: &str) -> TcpStream {
     stream
 }
 
-/// Reads until this text has come.
+/// Reads until the text arrives.
 async fn until(stream: &mut TcpStream, text: &str) {
     let mut read = Vec::new();
     while !String::from_utf8_lossy(&read).contains(text) {
@@ -108,8 +109,8 @@ async fn until(stream: &mut TcpStream, text: &str) {
     }
 }
 
-/// Checks that the end of a login ends its connections, both with the whole application
-/// below `/whole` and with its routes below `/routes`.
+/// Checks that the end of a login closes its connections, both for the whole
+/// application below `/whole` and for its routes below `/routes`.
 pub(crate) async fn check(serve: impl AsyncFn(&Logins) -> SocketAddr, end: impl AsyncFn(&Logins)) {
     for way in ["/whole", "/routes"] {
         let logins = Logins::new();
@@ -125,7 +126,7 @@ pub(crate) async fn check(serve: impl AsyncFn(&Logins) -> SocketAddr, end: impl 
         };
         assert_eq!(code, 4401, "{way}: {message:?}");
         until(&mut stream, "0\r\n\r\n").await;
-        // The route that may outlive its user still answers.
+        // A route that may outlive its user still responds.
         open.send(Message::text("still here")).await.unwrap();
         let message = soon(open.next()).await.unwrap().unwrap();
         assert_eq!(message, Message::text("still here"), "{way}");

@@ -1,7 +1,8 @@
-//! The table of requests and answers against every host: in process and the own
-//! server as in `it`, axum and actix-web, each in both ways.
+//! The table of requests and responses against every host: in process and the
+//! built-in server as in `it`, and axum and actix-web in both ways.
 //!
-//! Spec: Use inside a host framework; Router construction and members › toHostRouter.
+//! Spec: Use inside a host framework; Router construction and members ›
+//! toHostRouter.
 
 mod differences;
 mod mounts;
@@ -26,7 +27,7 @@ struct Listening<const HANDED_OVER: bool>(TestClient);
 /// The whole application.
 type Whole = Listening<false>;
 
-/// The routes, handed over one by one.
+/// Individual routes.
 type Routes = Listening<true>;
 
 impl<const HANDED_OVER: bool> Host for Listening<HANDED_OVER> {
@@ -67,7 +68,7 @@ async fn the_table_holds_for_routes_of_actix() {
 }
 
 impl<const HANDED_OVER: bool> Listening<HANDED_OVER> {
-    /// A host at an address such as `http://127.0.0.1:3000/api`.
+    /// Creates a host at an address such as `http://127.0.0.1:3000/api`.
     fn new(address: &str) -> Self {
         Self(TestClient::live(address))
     }

@@ -1,4 +1,4 @@
-//! Redirects of mounted services below a path of a host: they stay in the mount.
+//! Redirects of services mounted below a host path: they stay inside the mount.
 
 use stockade::prelude::*;
 use stockade::reply::Redirect;
@@ -6,7 +6,7 @@ use stockade::testing::TestClient;
 
 use crate::serve::{actix, axum};
 
-/// An application that answers as a folder with `css/index.html` does.
+/// Returns an application that responds like a folder with `css/index.html`.
 fn folder() -> App {
     let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     router.get("/", async || Html("start"));

@@ -1,4 +1,4 @@
-//! Slashes at the end and text beyond ASCII, in every host.
+//! Trailing slashes and non-ASCII text, in every host.
 
 use stockade::TrailingSlash;
 use stockade::prelude::*;

@@ -1,6 +1,7 @@
-//! Real servers of the hosts, each on a free port, for both ways in.
+//! Real servers of the host frameworks, each on a free port, for both
+//! integrations.
 
-/// Hosts of axum.
+/// Hosts with axum.
 pub mod axum {
     use std::net::SocketAddr;
 
@@ -8,8 +9,8 @@ pub mod axum {
     use stockade::axum::ToAxum;
     use stockade::prelude::*;
 
-    /// The whole application, below a path or as the fallback of all; gives the
-    /// address with that path.
+    /// Serves the whole application, below a path or as the fallback. Returns
+    /// the address with the path.
     pub async fn whole(router: Router, place: &str) -> String {
         let service = router.to_axum_service().unwrap();
         let host = match place {
@@ -19,7 +20,7 @@ pub mod axum {
         serve(host, place).await
     }
 
-    /// The routes, below a path or beside those of the host.
+    /// Serves the routes, below a path or next to the routes of the host.
     pub async fn routes(router: Router, place: &str) -> String {
         let routes = router.to_host_router().unwrap();
         let host = match place {
@@ -38,15 +39,15 @@ pub mod axum {
     }
 }
 
-/// Hosts of actix-web; they need its runtime.
+/// Hosts with actix-web, which need its runtime.
 pub mod actix {
     use actix_web::web::{self, ServiceConfig};
     use actix_web::{App as Host, HttpServer};
     use stockade::actix::ToActix;
     use stockade::prelude::*;
 
-    /// The whole application, below a path or as the default of all; gives the
-    /// address with that path.
+    /// Serves the whole application, below a path or as the default service.
+    /// Returns the address with the path.
     pub fn whole(router: Router, place: &'static str) -> String {
         let service = router.to_actix_service().unwrap();
         serve(place, move |config| {
@@ -57,7 +58,7 @@ pub mod actix {
         })
     }
 
-    /// The routes, below a path or beside those of the host.
+    /// Serves the routes, below a path or next to the routes of the host.
     pub fn routes(router: Router, place: &'static str) -> String {
         let routes = router.to_actix_routes().unwrap();
         serve(place, move |config| {

@@ -1,4 +1,5 @@
-//! Encoded paths of routes that a host matches one by one: the same rule as everywhere.
+//! Encoded paths of individual routes in a host: the same rule applies as
+//! everywhere.
 
 #[path = "../it/routing/spellings/model.rs"]
 mod model;
@@ -34,7 +35,8 @@ const PATHS: [&str; 8] = [
     "/files",
 ];
 
-/// The routes, in groups with their prefixes. Each handler responds with its path.
+/// Returns routes in groups with their prefixes. Each handler responds with its
+/// path.
 fn router() -> Router {
     let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     router.group("/files", (), |files| {
@@ -65,7 +67,7 @@ async fn compare(address: &str, seed: u64) {
     let mut random = Random::new(seed);
     let (mut found, mut rejected) = (0, 0);
     for _ in 0..CASES {
-        // Another spelling of the first segment mostly has no route.
+        // Most other spellings of the first segment do not match a route.
         let path = random.pick(&PATHS);
         let path = match path[1..].find('/').filter(|_| random.index(2) == 0) {
             Some(end) => path[..=end].to_owned() + &spelled(&path[end + 1..], &mut random),

@@ -1,4 +1,4 @@
-//! Requests in process, and answers as text.
+//! In-process requests, and responses as text.
 
 use std::net::SocketAddr;
 
@@ -9,7 +9,7 @@ use stockade::testing::Contract;
 use stockade::websockets::WebSocketOptions;
 use stockade::{HttpBody, PeerAddr, http};
 
-/// An application, perhaps with a contract that each of its answers keeps.
+/// An application, optionally with a contract that checks its responses.
 pub trait Answers {
     fn answer(&self, request: Request) -> impl Future<Output = Response>;
 }
@@ -26,20 +26,21 @@ impl Answers for Contract {
     }
 }
 
-/// Builds a router that has no mistakes.
+/// Builds a router without configuration errors.
 #[track_caller]
 pub fn app(router: Router) -> App {
     router.build().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// An app of one tree with the default options, 5xx messages hidden.
+/// Builds an app from one tree with the default options and hidden 5xx
+/// messages.
 #[track_caller]
 pub fn app_of(tree: RouteTree) -> App {
     app(create_router(tree, RouterOptions::new().expose_errors(false).rate_limit(false)))
 }
 
-/// A request from lines: `METHOD target`, then `name: value` for each header,
-/// then after an empty line the body.
+/// Parses a request: `METHOD target`, then a `name: value` line for each
+/// header, then the body after an empty line.
 pub fn request(text: &str) -> Request {
     let (head, body) = text.split_once("\n\n").unwrap_or((text, ""));
     let mut lines = head.lines();
@@ -54,8 +55,8 @@ pub fn request(text: &str) -> Request {
     Request::from(request).with_peer(PeerAddr(peer))
 }
 
-/// The outcome of a command, whose arguments come after the name of the program; `None` if
-/// the first one is not a command.
+/// Runs a command with its arguments after the program name. Returns `None` if
+/// the first argument is not a command.
 pub fn command<'a>(
     app: &App,
     args: impl IntoIterator<Item = &'a str>,
@@ -64,19 +65,19 @@ pub fn command<'a>(
     block_on(app.command_output(args))
 }
 
-/// Calls the app and gives `status body`, or the status alone.
+/// Calls the app and returns `status body`, or only the status.
 pub async fn call(app: &impl Answers, request_text: &str) -> String {
     show(app.answer(request(request_text)).await).await
 }
 
-/// `status body`, or the status alone.
+/// Returns `status body`, or only the status.
 pub async fn show(response: Response) -> String {
     let status = response.status().as_u16();
     let body = text_of(response.into_body()).await;
     if body.is_empty() { status.to_string() } else { format!("{status} {body}") }
 }
 
-/// The bytes of a body as text; what ends with an error ends with `<error>`.
+/// Returns a body as text, with `<error>` at the end if reading fails.
 pub async fn text_of(mut body: HttpBody) -> String {
     let mut text = String::new();
     while let Some(frame) = body.frame().await {
@@ -88,27 +89,27 @@ pub async fn text_of(mut body: HttpBody) -> String {
     text
 }
 
-/// Calls the app and compares.
+/// Calls the app and compares the response.
 #[track_caller]
 pub fn check(app: &impl Answers, request_text: &str, expected: &str) {
     let actual = block_on(call(app, request_text));
     assert_eq!(actual, expected, "{request_text}");
 }
 
-/// The value of a header of the answer; `-` when it is not there.
+/// Returns the value of a response header, or `-` if it is absent.
 pub fn header_of(app: &impl Answers, request_text: &str, name: &str) -> String {
     let response = block_on(app.answer(request(request_text)));
     let value = response.headers().get(name);
     value.map_or("-".to_owned(), |value| value.to_str().unwrap().to_owned())
 }
 
-/// Runs a future to its end; most of what is tested in process never waits.
+/// Runs a future to completion. Most in-process tests never wait.
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.unwrap().block_on(future)
 }
 
-/// The message with which an assertion of the test client fails.
+/// Returns the message of a failed test client assertion.
 #[track_caller]
 pub fn panic_of(failing: impl FnOnce()) -> String {
     let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(failing));
@@ -119,7 +120,7 @@ pub fn panic_of(failing: impl FnOnce()) -> String {
     }
 }
 
-/// The map of a router with these options, which has a route and a WebSocket.
+/// Returns the map of a router with these options, one route and one WebSocket.
 pub fn map_with(options: RouterOptions) -> RouteMap {
     let mut router = Router::with_options(options);
     router.get("/", async || "");
@@ -127,18 +128,18 @@ pub fn map_with(options: RouterOptions) -> RouteMap {
     app(router).route_map()
 }
 
-/// The WebSocket in such a map.
+/// Returns the WebSocket in such a map.
 pub fn socket_of(map: &RouteMap) -> &WebSocketInfo {
     map.routes.iter().find_map(|route| route.web_socket.as_ref()).unwrap()
 }
 
-/// What was logged, for tests that look at it.
+/// Captured log lines for tests.
 pub mod log {
     use std::sync::Mutex;
 
     static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-    /// Level, message, and ` key=value` for each pair that has a value.
+    /// The level, the message, and ` key=value` for each pair with a value.
     struct Line(String);
 
     impl<'kvs> log::kv::VisitSource<'kvs> for Line {
@@ -171,15 +172,15 @@ pub mod log {
         fn flush(&self) {}
     }
 
-    /// Keeps every line from now on; all tests share them.
+    /// Captures every line from now on. All tests share the lines.
     pub fn watch() {
-        // It fails when another test was first, which is as good.
+        // It fails if another test has already set the logger, which is fine.
         if log::set_logger(&Watch).is_ok() {
             log::set_max_level(log::LevelFilter::Debug);
         }
     }
 
-    /// A line of the access log without its durations, which differ.
+    /// Removes the durations from an access log line, because they vary.
     pub fn without_durations(line: &str) -> String {
         let is_duration = |word: &str| {
             word.starts_with("duration_us=")
@@ -189,14 +190,14 @@ pub mod log {
         words.collect::<Vec<_>>().join(" ")
     }
 
-    /// The lines so far that contain `text`.
+    /// Returns the lines so far that contain `text`.
     pub fn lines_with(text: &str) -> Vec<String> {
         LINES.lock().unwrap().iter().filter(|line| line.contains(text)).cloned().collect()
     }
 }
 
-/// Returns the number of generated cases of a test: `short`, or `long` where the variable
-/// `LONG` is set, as `cargo xtask cases` does.
+/// Returns the number of generated cases for a test: `short`, or `long` if the
+/// variable `LONG` is set, as in `cargo xtask cases`.
 pub(crate) fn long_or<T>(long: T, short: T) -> T {
     if std::env::var_os("LONG").is_some() { long } else { short }
 }

@@ -1,7 +1,7 @@
-//! What the compiler says to mistakes in handlers, middleware, `routes!` and
-//! the derives: each file of `cases/` beside its message.
+//! Compiler messages for errors in handlers, middleware, `routes!` and the
+//! derives. Each file in `cases/` has its message next to it.
 //!
-//! A changed message is looked at, then accepted with
+//! After a change, review the new messages and accept them with
 //! `TRYBUILD=overwrite cargo test -p stockade-tests-ui`.
 
 use std::io::Write as _;
@@ -13,7 +13,7 @@ fn mistakes_are_named_where_they_are() {
     if !version.starts_with(&format!("rustc {PINNED}.")) {
         let line = "=".repeat(72);
         let notice = format!("SKIPPED: tests/ui holds the messages of rustc {PINNED}, not of");
-        // Not `eprintln!`, which the test harness keeps to itself.
+        // The test harness captures the output of `eprintln!`.
         let _ = write!(std::io::stderr(), "\n{line}\n{notice} {version}{line}\n");
         return;
     }
@@ -26,5 +26,5 @@ fn rustc_version() -> String {
     String::from_utf8(output.stdout).expect("rustc writes UTF-8")
 }
 
-/// Another version words its messages in another way.
+/// The pinned compiler version; other versions word their messages differently.
 const PINNED: &str = "1.95";

@@ -1,1 +1,1 @@
-//! The cases of `cases/`, which do not compile, are all that there is here.
+//! An empty library for the cases in `cases/`, which do not compile.

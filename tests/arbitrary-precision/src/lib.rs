@@ -1,8 +1,8 @@
-//! Tests of reading while serde_json keeps all digits of a number.
+//! Tests for deserialization when serde_json preserves all digits of a number.
 //!
-//! With its feature `arbitrary_precision`, serde_json hands on some numbers as
-//! objects. A flattened or tagged type keeps such an object before the type of the
-//! field is known, and an `f64` cannot be read from it.
+//! With its feature `arbitrary_precision`, serde_json passes some numbers as
+//! objects. A flattened or tagged type stores such an object before the type of
+//! the field is known, and an `f64` cannot be read from it.
 
 #![cfg(test)]
 
@@ -16,8 +16,8 @@ use serde_json::{Map, Value, json};
 use stockade_serialization::deserialize_from_json;
 use stockade_validation::{HasSchema, ReadError, Schema, Unchecked, ValidationOptions, read_value};
 
-/// Reads a JSON text as text and as parsed data, and checks that both give the
-/// same value.
+/// Reads JSON from text and from parsed data, and checks that both results are
+/// equal.
 #[track_caller]
 fn read<T: HasSchema + DeserializeOwned + Debug>(text: &str) -> Result<T, String> {
     let (schema, options) = (T::schema().unwrap(), ValidationOptions::new());
@@ -80,7 +80,7 @@ struct Union {
     id: Untagged,
 }
 
-/// The texts of numbers that serde_json may hand on as objects, with their values.
+/// Numbers that serde_json may pass as objects, as text and value.
 const NUMBERS: [(&str, f64); 10] = [
     ("2.0", 2.0),
     ("1e2", 100.0),
@@ -104,7 +104,7 @@ fn floats_are_read_in_every_form_of_type() {
         let Tagged::Circle { radius } =
             read(&format!(r#"{{"kind":"Circle","radius":{text}}}"#)).unwrap();
         assert_eq!(radius, expected, "{text}");
-        // The order decides if serde keeps the content.
+        // The order determines if serde buffers the content.
         for object in
             [format!(r#"{{"t":"Radius","c":{text}}}"#), format!(r#"{{"c":{text},"t":"Radius"}}"#)]
         {

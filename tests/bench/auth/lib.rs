@@ -1,1 +1,1 @@
-//! Nothing: this package is its bench, `verify.rs`.
+//! An empty library; the package contains only the benchmark `verify.rs`.

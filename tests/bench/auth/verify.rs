@@ -1,9 +1,10 @@
-//! Verifying and making an HS256 token of about 150 bytes, against its peers.
+//! Verifies and creates an HS256 token of about 150 bytes, compared with other
+//! crates.
 //!
-//! All see the same token, secret and claims, and all check `exp`. Each peer's
-//! keys and rules are prepared once, as a server would.
+//! All crates use the same token, secret and claims, and all check `exp`. Keys
+//! and rules are prepared once, as in a server.
 //!
-//! README.md, beside this file, says how to run it, and the figures.
+//! See README.md in this folder for instructions and results.
 
 use std::hint::black_box;
 
@@ -39,7 +40,7 @@ fn verify(criterion: &mut Criterion) {
     rules9.leeway = 0;
     let mut rules11 = jwt11::Validation::new(jwt11::Algorithm::HS256);
     rules11.leeway = 0;
-    // Another first character of the signature.
+    // Changes the first character of the signature.
     let first = if signature.starts_with('A') { "B" } else { "A" };
     let forged = format!("{message}.{first}{}", &signature[1..]);
 
@@ -47,7 +48,7 @@ fn verify(criterion: &mut Criterion) {
     group.bench_function("bare HMAC", |bencher| {
         bencher.iter(|| hmac::sign(&key, black_box(message).as_bytes()));
     });
-    // The claims are read when they are asked for.
+    // The claims are parsed on demand.
     group.bench_function("stockade, unread", |bencher| {
         bencher.iter(|| verify_token(black_box(&token), &secret).expect("valid"));
     });

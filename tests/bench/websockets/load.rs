@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// A connection past its handshake.
+/// A connection after its handshake.
 pub struct Connection {
     stream: TcpStream,
     read: Vec<u8>,
@@ -33,7 +33,7 @@ impl Connection {
     }
 
     /// Sends `in_flight` texts with one write and reads their echoes, until
-    /// there were `messages`.
+    /// `messages` messages are complete.
     pub fn echo(&mut self, messages: usize, in_flight: usize) -> io::Result<()> {
         let sent = sent().repeat(in_flight);
         let expected = echoed().repeat(in_flight);
@@ -49,7 +49,7 @@ impl Connection {
     }
 }
 
-/// A masked text.
+/// Returns a masked text frame.
 fn sent() -> Vec<u8> {
     let mut frame = vec![0x81, 0x80 | TEXT.len() as u8];
     frame.extend(MASK);
@@ -63,10 +63,10 @@ fn echoed() -> Vec<u8> {
     frame
 }
 
-/// 64 bytes.
+/// The text of each message, 64 bytes.
 const TEXT: &str = "A text of sixty-four bytes, which nobody needs to read, I think.";
 
 const MASK: [u8; 4] = [0x37, 0xfa, 0x21, 0x3d];
 
-/// For one write or read.
+/// The timeout of one write or read.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -1,11 +1,12 @@
-//! Echo of 64-byte texts by stockade and its peers: CPU per message, in one run.
+//! Echoes 64-byte texts with stockade and its peers, and compares the CPU time
+//! per message in one run.
 //!
-//! Each server is a process of its own, a runtime of one thread. A round asks
-//! all of them one after the other, so that what else the machine does meets all
-//! of them; what counts is the median of the ratios within the rounds. The CPU
-//! is what Linux has counted for the threads of the server, in nanoseconds.
+//! Each server is a separate process with a single-threaded runtime. A round
+//! loads all servers in turn, so other work on the machine affects all of them.
+//! The result is the median of the ratios within the rounds. The CPU time is
+//! the time that Linux counts for the threads of the server, in nanoseconds.
 //!
-//! README.md, beside this file, says how to run it, and the figures.
+//! See README.md in this folder for instructions and results.
 
 mod load;
 mod process;
@@ -26,14 +27,14 @@ fn main() -> Result<(), Error> {
     }
 }
 
-/// How many messages are on their way at once, and how many times the CPU of
-/// fastwebsockets ours may be.
+/// The number of messages in flight, and the maximum ratio of our CPU time to
+/// that of fastwebsockets.
 const GOALS: [(usize, f64); 2] = [(1, 1.05), (16, 0.35)];
 
-/// Many and short: what else the machine does meets few of them.
+/// Rounds are many and short, so other work on the machine affects only a few.
 const ROUNDS: usize = 80;
 
-/// Of one server in one round.
+/// Messages for one server in one round.
 const MESSAGES: usize = 800;
 
 fn compare() -> Result<(), Error> {
@@ -59,7 +60,7 @@ fn compare() -> Result<(), Error> {
     if above.is_empty() { Ok(()) } else { Err(above.join("; ").into()) }
 }
 
-/// Prints a table and gives the ratio of ours to fastwebsockets.
+/// Prints a table and returns our ratio to fastwebsockets.
 fn compare_at(servers: &[Server], in_flight: usize) -> Result<f64, Error> {
     let mut connections = Vec::new();
     for server in servers {
@@ -67,11 +68,11 @@ fn compare_at(servers: &[Server], in_flight: usize) -> Result<f64, Error> {
         connection.echo(MESSAGES, in_flight)?;
         connections.push(connection);
     }
-    // A column for each server, a line for each round.
+    // One column for each server, one line for each round.
     let mut rounds: Vec<Vec<f64>> = Vec::new();
     for round in 0..ROUNDS {
         let mut costs = vec![0.0; servers.len()];
-        // Nobody is always the first one.
+        // The first server changes from round to round.
         for step in 0..servers.len() {
             let index = (round + step) % servers.len();
             let before = servers[index].cpu()?;

@@ -1,4 +1,4 @@
-//! [`Server`]: the process of an echo server, and its CPU.
+//! [`Server`]: the process of an echo server, and its CPU time.
 
 use std::env;
 use std::fs;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::Error;
 
-/// A running server; it ends when this is dropped.
+/// A running server, which stops on drop.
 pub struct Server {
     name: String,
     process: Child,
@@ -19,14 +19,14 @@ pub struct Server {
 }
 
 impl Server {
-    /// This program as the server of that name.
+    /// Starts this program as the server with this name.
     pub fn start(name: &str, pinned: bool) -> Result<Self, Error> {
         let mut command = on_first_core(pinned, &env::current_exe()?);
         command.arg(name);
         Self::spawn(name, command)
     }
 
-    /// A script of Node.js.
+    /// Starts a Node.js script.
     pub fn start_node(script: &Path, pinned: bool) -> Result<Self, Error> {
         let mut command = on_first_core(pinned, Path::new("node"));
         command.arg(script);
@@ -52,9 +52,9 @@ impl Server {
         self.address
     }
 
-    /// What all its threads have run on a core until now.
+    /// Returns the time that all its threads have run on a core so far.
     ///
-    /// The first number of `schedstat`, in nanoseconds.
+    /// This is the first number of `schedstat`, in nanoseconds.
     pub fn cpu(&self) -> Result<Duration, Error> {
         let mut total = 0;
         for task in fs::read_dir(format!("/proc/{}/task", self.process.id()))? {
@@ -68,14 +68,14 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Whatever happened, nothing is left running.
+        // The process must never be left running.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// Puts this process on the second core, for the first one is the servers';
-/// false, and it says so, where that cannot be done.
+/// Pins this process to the second core; the first core is for the servers. If
+/// this is not possible, it prints a message and returns false.
 pub fn pin() -> bool {
     let two = thread::available_parallelism().is_ok_and(|count| count.get() >= 2);
     let mut command = Command::new("taskset");

@@ -1,6 +1,6 @@
-//! The servers: each prints its address and answers every text with itself.
+//! The servers: each prints its address and echoes every text.
 //!
-//! All have a runtime of one thread and `TCP_NODELAY`.
+//! All have a single-threaded runtime and `TCP_NODELAY`.
 
 use std::net::SocketAddr;
 
@@ -15,13 +15,13 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::Error;
 
-/// In the order of the table.
+/// The names in the order of the table.
 pub const NAMES: [&str; 3] = ["stockade", "fastwebsockets", "tokio-tungstenite"];
 
-/// Which of them is ours.
+/// The index of our server.
 pub const OURS: usize = 0;
 
-/// Which of them ours is measured by.
+/// The index of the baseline.
 pub const JUDGE: usize = 1;
 
 pub fn serve(name: &str) -> Result<(), Error> {
@@ -36,7 +36,7 @@ pub fn serve(name: &str) -> Result<(), Error> {
     })
 }
 
-/// Tells the load where to connect.
+/// Prints the address for the load generator.
 fn say(address: SocketAddr) {
     println!("{address}");
 }
@@ -77,7 +77,7 @@ async fn by_fastwebsockets(stream: TcpStream) {
         Ok::<_, fastwebsockets::WebSocketError>(response)
     });
     let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    // A client that leaves is no fault.
+    // A client that disconnects is not an error.
     let _ = connection.with_upgrades().await;
 }
 

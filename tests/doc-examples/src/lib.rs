@@ -1,5 +1,5 @@
-//! The examples in README, guides and doc comments, collected by `build.rs`:
-//! `cargo test --doc -p stockade-doc-examples`. The name of a module has the
-//! crate, the file and the line of its comment.
+//! The examples in README, guides and doc comments, collected by `build.rs`.
+//! Run them with `cargo test --doc -p stockade-doc-examples`. A module name
+//! contains the crate, the file and the line of its comment.
 
 include!(concat!(env!("OUT_DIR"), "/examples.rs"));

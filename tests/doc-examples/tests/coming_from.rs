@@ -1,5 +1,6 @@
-//! The right-hand cells of the tables in `facade/docs/coming-from-*.md`: each piece of
-//! code in them compiles here, and the behaviour that the guides tell of is tried.
+//! The right-hand cells of the tables in `facade/docs/coming-from-*.md`. Each
+//! code fragment in them compiles here, and the tests check the behavior that
+//! the guides describe.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
-//! Issues and verifies tokens whatever features `jsonwebtoken` has.
+//! Issues and verifies tokens with any feature set of `jsonwebtoken`.
 //!
-//! Without a back end, and with two, `jsonwebtoken` itself panics at its first
-//! token; nothing of stockade may. With exactly one back end, both read the
-//! tokens of the other.
+//! Without a backend, or with two, `jsonwebtoken` itself panics at its first
+//! token; stockade must not panic. With exactly one backend, each of the two
+//! libraries reads the other's tokens.
 
 use std::error::Error;
 
@@ -13,7 +13,8 @@ use stockade_auth::{
 
 const KEY: &[u8] = b"the secret of this program, 32 bytes or more";
 
-/// RFC 8037, A.4: the signature of `Example of Ed25519 signing` under A.2's key.
+/// RFC 8037, A.4: the signature of `Example of Ed25519 signing` with the key of
+/// A.2.
 const ED25519_SET: &str = r#"{ "keys": [{
     "kty": "OKP", "crv": "Ed25519", "kid": "1",
     "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
@@ -30,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let source = JwkSource::new(|| Ok(ED25519_SET.to_owned()))?;
     source.refresh()?;
     for keys in [source.current().as_ref(), &JwkSet::from_json(ED25519_SET)?] {
-        // The signature is good, and then the payload is no object.
+        // The signature is valid, but the payload is not an object.
         let outcome = TokenVerifier::new().verify(ED25519_TOKEN, keys);
         assert_eq!(outcome, Err(TokenError::Malformed));
         let forged = ED25519_TOKEN.replace(".hgyY", ".hgyZ");
@@ -45,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     Ok(())
 }
 
-/// Both ways with the back end that is there.
+/// Checks both directions with the available backend.
 fn cross_check(ours: &str, secret: &Secret) -> Result<(), Box<dyn Error + Send + Sync>> {
     use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 

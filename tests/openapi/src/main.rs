@@ -1,6 +1,6 @@
-//! The shop for `cargo xtask openapi`: the same routes with the same options on the
-//! database of `SHOP_DATABASE`, behind a proxy that may name any client, and with an
-//! admin whose token is printed.
+//! The shop for `cargo xtask openapi`: the same routes and options, with the
+//! database from `SHOP_DATABASE`. It trusts a proxy that may name any client,
+//! and prints the token of an admin.
 
 #[allow(
     dead_code,
@@ -20,7 +20,7 @@ use stockade::rest::{NewRow, Store as _};
 
 use self::shop::{Role, Shop};
 
-/// The id of the admin: one that no generated request is likely to delete.
+/// The id of the admin, which a generated request is unlikely to delete.
 const ADMIN: u32 = 1_777_666_555;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);

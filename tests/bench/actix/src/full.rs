@@ -1,4 +1,4 @@
-//! The batteries of full mode.
+//! The features of full mode.
 
 use std::sync::LazyLock;
 
@@ -26,7 +26,7 @@ pub(crate) fn cors() -> Cors {
         .expose_headers(["RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id"])
 }
 
-/// The route with two parameters, for those who have a token.
+/// Handles the route with two parameters if the request has a valid token.
 pub(crate) async fn post(request: HttpRequest, path: web::Path<(u32, u32)>) -> HttpResponse {
     let header = request.headers().get(header::AUTHORIZATION);
     let token = header.and_then(|header| header.to_str().ok()?.strip_prefix("Bearer "));

@@ -39,7 +39,8 @@ async fn main() -> io::Result<()> {
     server.max_connections(mode::MAX_CONNECTIONS as usize).run().await
 }
 
-/// One resource for each path, as the documentation of actix-web says.
+/// Registers one resource for each path, as the actix-web documentation
+/// recommends.
 fn routes(config: &mut ServiceConfig, is_full: bool) {
     config.service(web::resource(route::JSON).route(web::get().to(message)));
     let param = web::resource(route::in_braces(route::PARAM));

@@ -1,4 +1,4 @@
-//! The batteries of full mode.
+//! The features of full mode.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,7 +16,7 @@ use tower_governor::governor::GovernorConfigBuilder;
 use tower_http::cors::CorsLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 
-/// Asks for a bearer token.
+/// Requires a bearer token.
 pub(crate) fn with_token(route: MethodRouter) -> MethodRouter {
     route.layer(middleware::from_fn(token))
 }
@@ -51,7 +51,7 @@ static KEY: LazyLock<DecodingKey> =
     LazyLock::new(|| DecodingKey::from_secret(token::SECRET.as_bytes()));
 static VALIDATION: LazyLock<Validation> = LazyLock::new(|| Validation::new(Algorithm::HS256));
 
-/// Security headers, CORS and the rate limit.
+/// Adds security headers, CORS and the rate limit.
 pub(crate) fn with_batteries(mut app: Router) -> Router {
     let limit = GovernorConfigBuilder::default()
         .per_nanosecond(1)

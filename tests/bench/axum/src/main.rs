@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         mode::announce(listener.local_addr()?);
         let service = app.into_make_service_with_connect_info::<SocketAddr>();
         let listener = axum::serve::ListenerExt::tap_io(listener, |stream| {
-            // Without it, answers wait for acknowledgements.
+            // Otherwise responses wait for acknowledgements.
             let _ = stream.set_nodelay(true);
         });
         Ok(axum::serve(listener, service).await?)

@@ -1,4 +1,4 @@
-//! Whether an answer is what every contestant must give.
+//! Checks of responses against the response that every contestant must send.
 
 use std::collections::BTreeSet;
 
@@ -7,11 +7,11 @@ use crate::workload::Workload;
 use crate::{Mode, header};
 
 impl Workload {
-    /// Compares the status, the body byte for byte, and in full mode the
-    /// headers that protect.
+    /// Compares the status, the body byte for byte and, in full mode, the
+    /// security headers.
     ///
     /// # Errors
-    /// What is different, in words.
+    /// Returns a description of the difference.
     pub fn check(&self, mode: Mode, answer: &Answer) -> Result<(), String> {
         let body = String::from_utf8_lossy(&answer.body);
         if answer.status != self.status {
@@ -31,7 +31,8 @@ impl Workload {
         let cors = if self.full { &header::CORS[..] } else { &[] };
         for (name, value) in header::SECURITY.iter().chain(cors) {
             let found = answer.header(name).unwrap_or_default();
-            // `Vary` may list more, and helmet has no spaces between directives.
+            // `Vary` may list more names, and helmet omits the spaces between
+            // directives.
             let is_fine = match *name {
                 "vary" => found.to_ascii_lowercase().contains("origin"),
                 // It may also list the headers that the route documents.
@@ -54,7 +55,7 @@ impl Workload {
     }
 }
 
-/// The names of a list, which has no order and no case.
+/// Returns the names in a list; order and case do not matter.
 fn list(value: &str) -> BTreeSet<String> {
     value.split(',').map(|name| name.trim().to_ascii_lowercase()).collect()
 }

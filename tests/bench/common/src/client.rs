@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use rustix::net::sockopt;
 
-/// A connection that is kept alive.
+/// A keep-alive connection.
 #[derive(Debug)]
 pub struct Client {
     stream: TcpStream,
     received: Vec<u8>,
 }
 
-/// What came back.
+/// A response.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The status.
@@ -25,7 +25,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The value of the first header of this name.
+    /// Returns the value of the first header with this name.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| &**value)
@@ -36,7 +36,7 @@ impl Client {
     /// Opens a connection.
     ///
     /// # Errors
-    /// When nobody listens.
+    /// Returns an error if nothing listens at the address.
     pub fn connect(address: SocketAddr) -> io::Result<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -44,38 +44,38 @@ impl Client {
         Ok(Self { stream, received: Vec::with_capacity(16_384) })
     }
 
-    /// Makes the connection end at once when it is dropped, so that its port is
-    /// free again.
+    /// Configures the connection to close immediately on drop, which frees its
+    /// port.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// Returns an error if the operating system rejects the option.
     pub fn reset(&self) -> io::Result<()> {
         Ok(sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO))?)
     }
 
-    /// Sends a request and reads its answer, which must have a
+    /// Sends a request and reads the response, which must have a
     /// `Content-Length`.
     ///
     /// # Errors
-    /// When the connection ends, the server is silent for 30 s, or the answer
-    /// is none of HTTP/1.1.
+    /// Returns an error if the connection closes, if the server is silent for
+    /// 30 s, or if the response is not HTTP/1.1.
     pub fn ask(&mut self, request: &[u8]) -> io::Result<Answer> {
         self.send(request)?;
         self.receive()
     }
 
-    /// Sends a request, whose answer is to be [received](Self::receive).
+    /// Sends a request; [receive](Self::receive) reads the response.
     ///
     /// # Errors
-    /// When the connection ends.
+    /// Returns an error if the connection closes.
     pub fn send(&mut self, request: &[u8]) -> io::Result<()> {
         self.stream.write_all(request)
     }
 
-    /// Reads the answer to the request that was sent.
+    /// Reads the response to a sent request.
     ///
     /// # Errors
-    /// Those of [`ask`](Self::ask).
+    /// Returns the same errors as [`ask`](Self::ask).
     pub fn receive(&mut self) -> io::Result<Answer> {
         self.received.clear();
         loop {
@@ -94,7 +94,7 @@ impl Client {
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The answer, if it is there to its end.
+/// Returns the response if it is complete.
 fn parse(received: &[u8]) -> io::Result<Option<Answer>> {
     let Some(end) = received.windows(4).position(|window| window == b"\r\n\r\n") else {
         return Ok(None);

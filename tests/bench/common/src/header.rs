@@ -1,4 +1,4 @@
-//! The headers of answers in full mode.
+//! Response headers in full mode.
 
 /// The security headers.
 pub const SECURITY: [(&str, &str); 8] = [
@@ -18,7 +18,7 @@ pub const SECURITY: [(&str, &str); 8] = [
 /// The origins that CORS allows.
 pub const ORIGINS: [&str; 2] = ["https://app.example", "https://admin.example"];
 
-/// What CORS says of a request from [`ORIGINS`]`[0]`.
+/// The CORS headers for a request from [`ORIGINS`]`[0]`.
 pub const CORS: [(&str, &str); 4] = [
     ("access-control-allow-origin", ORIGINS[0]),
     ("access-control-allow-credentials", "true"),

@@ -1,5 +1,5 @@
-//! What all contestants share: the requests, their answers, the routes, and the
-//! few words that a server and its caller exchange.
+//! Shared code of all contestants: requests, responses, routes, and the
+//! protocol between a server and the program that starts it.
 
 #[cfg(feature = "check")]
 mod check;

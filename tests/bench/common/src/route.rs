@@ -1,15 +1,15 @@
-//! The routes of every contestant: 514 of GitHub's REST API and our three.
+//! The routes of every contestant: 514 from GitHub's REST API and three others.
 
-/// A route: its method and its path, with parameters as `:name`.
+/// A method and a path, with parameters as `:name`.
 pub type Route = (&'static str, &'static str);
 
-/// GitHub's routes, which all answer with
+/// Returns GitHub's routes, which all respond with
 /// [`MESSAGE`](crate::workload::MESSAGE).
 pub fn github() -> impl Iterator<Item = Route> {
     GITHUB.lines().filter_map(|line| line.split_once(' '))
 }
 
-/// A path with its parameters as `{name}`.
+/// Returns a path with its parameters as `{name}`.
 #[must_use]
 pub fn in_braces(path: &str) -> String {
     let segments = path.split('/').map(|segment| match segment.strip_prefix(':') {

@@ -7,11 +7,11 @@ use std::ops::Sub;
 /// Processor time since the start of a process, in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
-    /// Of all threads, exact.
+    /// The time of all threads, exact.
     pub cpu: f64,
-    /// Outside of the kernel, in steps of 10 ms.
+    /// The time outside the kernel, in steps of 10 ms.
     pub user: f64,
-    /// Inside of the kernel, in steps of 10 ms.
+    /// The time inside the kernel, in steps of 10 ms.
     pub system: f64,
 }
 
@@ -19,7 +19,7 @@ impl Usage {
     /// Reads the processor time of a process from `/proc`.
     ///
     /// # Errors
-    /// When there is no such process.
+    /// Returns an error if the process does not exist.
     pub fn of(process: u32) -> io::Result<Self> {
         let mut nanos = 0;
         for task in fs::read_dir(format!("/proc/{process}/task"))? {
@@ -27,7 +27,7 @@ impl Usage {
             nanos += number(text.split(' ').next())?;
         }
         let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
-        // The name of the program, in brackets, may have spaces.
+        // The program name in parentheses may contain spaces.
         let (_, rest) = stat.rsplit_once(") ").ok_or(io::ErrorKind::InvalidData)?;
         let mut words = rest.split(' ').skip(11);
         let user = number(words.next())? as f64 * TICK;
@@ -52,5 +52,5 @@ fn number(word: Option<&str>) -> io::Result<u64> {
     word.and_then(|word| word.trim().parse().ok()).ok_or(io::ErrorKind::InvalidData.into())
 }
 
-/// Linux counts in hundredths of a second here, in microseconds.
+/// The unit of these Linux counters: 1/100 s, in microseconds.
 const TICK: f64 = 10_000.0;

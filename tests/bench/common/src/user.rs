@@ -1,10 +1,10 @@
-//! The body of the POST, judged by the crate `validator`: for contestants that
-//! have no rules of their own.
+//! The body of the POST, validated by the crate `validator`, for contestants
+//! without built-in validation.
 
 use serde::{Deserialize, Serialize};
 use validator::{Validate, ValidationError, ValidationErrors};
 
-/// A person, with the same rules for every contestant.
+/// A person with the same validation rules for every contestant.
 #[derive(Debug, Deserialize, Serialize, Validate)]
 pub struct User {
     #[validate(custom(function = uuid))]
@@ -56,19 +56,19 @@ enum Role {
     Reader,
 }
 
-/// Why a body is refused.
+/// The reason why a body is rejected.
 #[derive(Debug)]
 pub enum Refused {
-    /// It is no JSON, or no person.
+    /// The body is not JSON or not a person.
     Unreadable(serde_json::Error),
-    /// It breaks rules.
+    /// The body violates a rule.
     Invalid(ValidationErrors),
 }
 
-/// The answer to a POST: the person itself, or a refusal.
+/// Returns the response to a POST, which is the person itself.
 ///
 /// # Errors
-/// When the body cannot be read or breaks a rule.
+/// Returns an error if the body cannot be read or violates a rule.
 pub fn echo(body: &[u8]) -> Result<Vec<u8>, Refused> {
     let user: User = serde_json::from_slice(body).map_err(Refused::Unreadable)?;
     user.validate().map_err(Refused::Invalid)?;
@@ -76,7 +76,7 @@ pub fn echo(body: &[u8]) -> Result<Vec<u8>, Refused> {
 }
 
 impl Refused {
-    /// The body of the 400.
+    /// Returns the body of the 400.
     #[must_use]
     pub fn body(&self) -> Vec<u8> {
         match self {
@@ -86,7 +86,7 @@ impl Refused {
     }
 }
 
-/// The body of a 400: each wrong field in the order of the type.
+/// Returns the body of a 400 with each invalid field in the order of the type.
 #[must_use]
 pub fn refusal(errors: &ValidationErrors) -> Vec<u8> {
     let fields = errors.field_errors();
@@ -101,7 +101,7 @@ pub fn refusal(errors: &ValidationErrors) -> Vec<u8> {
     serde_json::to_vec(&Refusal { error: "Validation failed", details }).unwrap_or_default()
 }
 
-/// The fields, in their order.
+/// The fields in order.
 const FIELDS: [&str; 9] = ["id", "name", "email", "site", "bio", "age", "score", "tags", "born"];
 
 #[derive(Serialize)]

@@ -1,27 +1,27 @@
-//! The kinds of requests, with the answers that every contestant must give.
+//! The kinds of requests, with the required responses.
 
 use crate::{Mode, header, token};
 
-/// A request, and what must come back.
+/// A request and the required response.
 #[derive(Clone, Debug)]
 pub struct Workload {
-    /// How it is called in tables and on the command line.
+    /// The name in tables and on the command line.
     pub name: &'static str,
-    /// Whether it needs a server in full mode.
+    /// True if the workload requires a server in full mode.
     pub full: bool,
     /// The bytes of the request.
     pub request: Vec<u8>,
-    /// The status of the answer.
+    /// The status of the response.
     pub status: u16,
-    /// The body of the answer.
+    /// The body of the response.
     pub body: &'static str,
-    /// True if requests are sent at fixed times, whatever the answers do; otherwise
-    /// each connection asks again as soon as it has its answer.
+    /// True if requests are sent at fixed times, regardless of the responses.
+    /// Otherwise each connection sends its next request after each response.
     pub paced: bool,
 }
 
 impl Workload {
-    /// Whether a server in this mode is asked this.
+    /// Returns true if servers in this mode run the workload.
     #[must_use]
     pub fn runs_in(&self, mode: Mode) -> bool {
         match mode {
@@ -30,14 +30,15 @@ impl Workload {
         }
     }
 
-    /// True if its answer takes an HMAC-SHA256, that of a bearer token.
+    /// Returns true if the response requires an HMAC-SHA256 for the bearer
+    /// token.
     #[must_use]
     pub fn hashes(&self) -> bool {
         matches!(self.name, "secure" | "refused")
     }
 }
 
-/// The workloads that ask as fast as they can, in the order of the tables.
+/// Returns the workloads without a pace, in the order of the tables.
 #[must_use]
 pub fn all() -> Vec<Workload> {
     let origin = format!("Origin: {}\r\n", header::ORIGINS[0]);
@@ -62,8 +63,9 @@ pub fn all() -> Vec<Workload> {
     ]
 }
 
-/// Half-way between an idle server and one that can do no more: `json`, at a pace
-/// that keeps hyper busy for four fifths of the time. Nothing is counted of it.
+/// Returns a workload between an idle and a saturated server: `json`, at a pace
+/// that keeps hyper busy for four fifths of the time. Instructions and
+/// allocations are not counted for it.
 #[must_use]
 pub fn paced() -> Workload {
     let request = request("GET", "/json", "", "");
@@ -83,7 +85,7 @@ fn request(method: &str, path: &str, headers: &str, body: &str) -> Vec<u8> {
     [head.as_bytes(), body.as_bytes()].concat()
 }
 
-/// [`USER`] with a wrong address of mail and a wrong age.
+/// Returns [`USER`] with an invalid email address and age.
 #[must_use]
 pub fn bad_user() -> String {
     USER.replace("ada@example.com", "ada-example.com").replace("\"age\":36", "\"age\":360")
@@ -91,20 +93,20 @@ pub fn bad_user() -> String {
 
 const JSON_TYPE: &str = "Content-Type: application/json\r\n";
 
-/// The answer of `json` and `deep`.
+/// The response of `json` and `deep`.
 pub const MESSAGE: &str = r#"{"message":"Hello, World!"}"#;
 
-/// The path of `deep`: the 351st of the routes.
+/// The path of `deep`, which is the 351st route.
 pub const DEEP_PATH: &str = "/repos/octocat/hello-world/pulls/1347/requested_reviewers";
 
 /// The path of `param`, `secure` and `refused`.
 pub const POST_PATH: &str = "/users/42/posts/1337";
 
-/// The answer of `param` and `secure`.
+/// The response of `param` and `secure`.
 pub const POST: &str = r#"{"user":42,"post":1337}"#;
 
-/// The body of `post`, and its answer: about 1 KB, half of it in one longer text,
-/// as in ordinary data.
+/// The body of `post` and of its response: about 1 KB. As in ordinary data,
+/// half of it is one longer text.
 pub const USER: &str = concat!(
     r#"{"id":"2eb8aa08-aa98-11ea-b4aa-73b441d16380","#,
     r#""name":"Augusta Ada King, Countess of Lovelace","email":"ada@example.com","#,
@@ -121,14 +123,14 @@ pub const USER: &str = concat!(
     r#""city":"London","zip":"SW1Y 4JH","country":"GB"},"active":true,"born":"1815-12-10"}"#,
 );
 
-/// The answer of `bad`.
+/// The response of `bad`.
 pub const REFUSAL: &str = concat!(
     r#"{"error":"Validation failed","details":{"errors":["#,
     r#"{"field":"email","message":"Invalid email format","rule":"format"},"#,
     r#"{"field":"age","message":"Number must be at most 150","rule":"maximum"}]}}"#,
 );
 
-/// The answer to a request without a good token.
+/// The response to a request without a valid token.
 pub const UNAUTHORIZED: &str = r#"{"error":"Unauthorized"}"#;
 
 #[cfg(test)]

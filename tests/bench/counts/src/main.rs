@@ -1,10 +1,10 @@
-//! Allocations per request of hyper and stockade: one line for each mode and
-//! workload, `<server> <mode> <workload> <allocations>`.
+//! Counts the allocations per request of hyper and stockade. Prints one line
+//! for each mode and workload: `<server> <mode> <workload> <allocations>`.
 //!
-//! The server runs in this thread, on a runtime for one thread, and its
-//! allocations are counted there; the client is another thread with one
-//! connection. What a request costs is the difference of two runs, of which the
-//! second has twice as many requests: whatever happens once cancels out.
+//! The server runs in this thread, on a single-threaded runtime, and only this
+//! thread counts allocations. The client is another thread with one connection.
+//! The cost of a request is the difference between two runs. The second run has
+//! twice as many requests, so one-time costs cancel out.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -35,7 +35,7 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// How many requests one run has, and the other one twice.
+/// The number of requests in the first run; the second has twice as many.
 const REQUESTS: u64 = 1_000;
 
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -52,7 +52,7 @@ impl Server {
         }
     }
 
-    /// The allocations of a server that answers so many requests.
+    /// Returns the allocations of a server for this number of requests.
     fn count(self, mode: Mode, workload: &Workload, requests: u64) -> Outcome<u64> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let mut outcome = Ok(());
@@ -85,7 +85,7 @@ impl Server {
     }
 }
 
-/// Asks from a thread of its own, and says when it is done.
+/// Sends requests from a separate thread and signals when it is done.
 fn client(
     address: SocketAddr,
     mode: Mode,
@@ -95,7 +95,7 @@ fn client(
     let (sender, receiver) = oneshot::channel();
     let workload = workload.clone();
     thread::spawn(move || {
-        // The server may be gone, if it failed.
+        // The receiver no longer exists if the server failed.
         let _ = sender.send(ask(address, mode, &workload, requests));
     });
     receiver

@@ -1,4 +1,4 @@
-//! Answers, and the headers that protect them.
+//! Responses and their security headers.
 
 use bench_common::header::{CORS, ORIGINS, SECURITY};
 use http_body_util::Full;
@@ -19,7 +19,7 @@ pub(crate) fn not_found() -> Answer {
     json(StatusCode::NOT_FOUND, r#"{"error":"Not Found"}"#)
 }
 
-/// The security headers, and those of CORS.
+/// Adds the security and CORS headers.
 pub(crate) fn protect(headers: &mut HeaderMap, origin: Option<HeaderValue>) {
     headers.reserve(16);
     for (name, value) in SECURITY {

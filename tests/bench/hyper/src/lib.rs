@@ -1,5 +1,5 @@
-//! hyper by hand: no router, no framework, every step written out. It is what
-//! all others are measured by.
+//! A handwritten hyper server without a router or a framework. It is the
+//! baseline for all other servers.
 
 mod answer;
 mod limit;
@@ -25,20 +25,20 @@ use crate::answer::{Answer, json, not_found, protect};
 use crate::limit::Limiter;
 use crate::token::Tokens;
 
-/// A free port of this machine.
+/// Binds a free local port.
 ///
 /// # Errors
-/// When there is none.
+/// Returns an error if no port is free.
 pub fn bind() -> io::Result<TcpListener> {
     let socket = TcpSocket::new_v4()?;
     socket.bind(SocketAddr::from(([127, 0, 0, 1], 0)))?;
     socket.listen(BACKLOG)
 }
 
-/// Serves for ever.
+/// Serves forever.
 ///
 /// # Errors
-/// When connections can no longer be taken.
+/// Returns an error if connections can no longer be accepted.
 pub async fn serve(listener: TcpListener, mode: Mode) -> io::Result<()> {
     let site = Arc::new(Site::default());
     loop {
@@ -55,13 +55,13 @@ pub async fn serve(listener: TcpListener, mode: Mode) -> io::Result<()> {
                     })
                 }
             });
-            // What goes wrong on a connection ends it, and nothing else.
+            // An error only ends its own connection.
             let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }
 }
 
-/// What the connections share in full mode.
+/// State that the connections share in full mode.
 #[derive(Default)]
 struct Site {
     limiter: Limiter,

@@ -1,4 +1,4 @@
-//! A limit of the requests of a client, by windows of fixed length.
+//! A rate limit per client with windows of fixed length.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -23,7 +23,7 @@ struct Window {
     count: u32,
 }
 
-/// What a request did to its client's window.
+/// The effect of a request on the window of its client.
 pub(crate) struct Charge {
     pub(crate) allowed: bool,
     remaining: u32,
@@ -50,11 +50,11 @@ impl Limiter {
 }
 
 impl Charge {
-    /// Says what is left.
+    /// Writes the remaining quota.
     pub(crate) fn describe(&self, headers: &mut HeaderMap) {
         headers.insert(RATE_LIMIT_POLICY, HeaderValue::from_static(POLICY));
         let mut text = Vec::with_capacity(40);
-        // Writing to a vector does not fail.
+        // Writing to a vector cannot fail.
         let _ = write!(text, "\"default\";r={};t={}", self.remaining, self.reset);
         if let Ok(value) = HeaderValue::from_maybe_shared(hyper::body::Bytes::from(text)) {
             headers.insert(RATE_LIMIT, value);

@@ -1,4 +1,4 @@
-//! Starts hyper in the mode of its argument.
+//! Starts hyper in the mode from the argument.
 
 use std::io;
 

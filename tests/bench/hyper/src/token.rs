@@ -1,4 +1,4 @@
-//! Bearer tokens with HS256, by hand on ring.
+//! Handwritten HS256 bearer tokens with ring.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,7 +8,7 @@ use bench_common::token::SECRET;
 use hyper::header::HeaderValue;
 use ring::hmac;
 
-/// Checks tokens with one key, which is prepared once.
+/// Verifies tokens with one key, which is prepared once.
 pub(crate) struct Tokens {
     key: hmac::Key,
 }
@@ -20,7 +20,7 @@ impl Default for Tokens {
 }
 
 impl Tokens {
-    /// Whether the header has a token that is good now.
+    /// Returns true if the header contains a currently valid token.
     pub(crate) fn verify(&self, header: &HeaderValue) -> bool {
         self.expiry(header.as_bytes()).is_some_and(|expiry| {
             let now = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -45,7 +45,7 @@ impl Tokens {
     }
 }
 
-/// `{"alg":"HS256","typ":"JWT"}`, which is the only header that is taken.
+/// `{"alg":"HS256","typ":"JWT"}`, the only accepted header.
 const HEADER: &[u8] = b"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.";
 
 #[derive(serde::Deserialize)]

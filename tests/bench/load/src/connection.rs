@@ -1,4 +1,4 @@
-//! [`Connection`]: one request after another.
+//! [`Connection`]: a connection with one request at a time.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::SocketAddr;
@@ -7,19 +7,19 @@ use std::time::Instant;
 use memchr::memmem;
 use mio::net::TcpStream;
 
-/// A connection, and the answer that is on its way.
+/// A connection and its pending response.
 pub(crate) struct Connection {
     stream: TcpStream,
     buffer: Box<[u8; SIZE]>,
     filled: usize,
-    /// When the last request was sent, or was due.
+    /// The time when the last request was sent, or was due.
     pub(crate) since: Instant,
 }
 
 const SIZE: usize = 16_384;
 
 impl Connection {
-    /// A connection that is there: mio would not wait for it.
+    /// Opens a connection and waits for it, which mio would not do.
     pub(crate) fn open(address: SocketAddr) -> io::Result<Self> {
         let stream = std::net::TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -32,18 +32,19 @@ impl Connection {
         &mut self.stream
     }
 
-    /// Sends a request, whose latency counts from the given time.
+    /// Sends a request and measures its latency from `since`.
     pub(crate) fn send(&mut self, request: &[u8], since: Instant) -> io::Result<()> {
         self.since = since;
         self.filled = 0;
-        // A request of a kilobyte always fits into an empty socket.
+        // A request of 1 KB always fits into an empty socket.
         if self.stream.write(request)? == request.len() {
             return Ok(());
         }
         Err(io::ErrorKind::WriteZero.into())
     }
 
-    /// Reads what is there; the status, when the answer is complete.
+    /// Reads the available bytes. Returns the status if the response is
+    /// complete.
     pub(crate) fn receive(&mut self) -> io::Result<Option<[u8; 3]>> {
         match self.stream.read(&mut self.buffer[self.filled..]) {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -57,7 +58,7 @@ impl Connection {
     }
 }
 
-/// The status of an answer that is there to its end.
+/// Returns the status of a complete response.
 fn complete(answer: &[u8]) -> Option<[u8; 3]> {
     let end = memmem::find(answer, b"\r\n\r\n")?;
     let head = &answer[..end];

@@ -1,13 +1,13 @@
-//! The load: connections that are kept alive, on each the same bytes over and
-//! over, one request at a time.
+//! The load generator: keep-alive connections that repeat the same bytes, one
+//! request at a time on each.
 //!
-//! Cheap, so that the server is what is slow: one thread, one buffer for each
-//! connection, and of an answer only the status and the length are read. It
-//! reads the times of the server's process itself, so that they belong to
-//! exactly the requests it has counted.
+//! It must be cheap, so the server is the bottleneck. It uses one thread and
+//! one buffer per connection, and reads only the status and the length of a
+//! response. It reads the server's processor time itself, so the times match
+//! exactly the counted requests.
 //!
-//! With a pace, requests are due at fixed times, and latencies count from these:
-//! an answer that is late delays no request unseen.
+//! With a pace, requests are due at fixed times, and latencies start at these
+//! times. A late response therefore cannot hide the delay of later requests.
 
 mod connection;
 mod pace;
@@ -28,38 +28,39 @@ use serde::Serialize;
 use crate::connection::Connection;
 use crate::pace::Pace;
 
-/// The length of a slice. With a pace, the time is cut into slices, and its p99 is the
-/// median of theirs: a virtual machine that stands still for some milliseconds spoils a
-/// slice, and not the whole time. It is long enough for some thousands of requests.
+/// The length of a slice. With a pace, the time is divided into slices, and the
+/// p99 is the median of the slices. If a virtual machine pauses for some
+/// milliseconds, it affects only one slice. A slice is long enough for some
+/// thousands of requests.
 const SLICE: Duration = Duration::from_millis(50);
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// What is printed, as one line of JSON.
+/// The output, printed as one line of JSON.
 #[derive(Debug, Serialize)]
 struct Report {
-    /// Answers within the time.
+    /// Responses within the time.
     requests: u64,
-    /// Answers with another status, and connections that ended.
+    /// Responses with another status, and closed connections.
     errors: u64,
     /// The time, in seconds.
     seconds: f64,
-    /// The time below which half, 99 % and 99.9 % of the requests were answered, in
-    /// microseconds; with a pace `p99` is the median of the slices.
+    /// The latency percentiles 50 %, 99 % and 99.9 %, in microseconds. With a
+    /// pace, `p99` is the median of the slices.
     p50: f64,
     p99: f64,
     p999: f64,
-    /// The delay below which 99 % of the requests were sent, in microseconds; 0
-    /// without a pace.
+    /// The 99th percentile of the sending delay, in microseconds; 0 without a
+    /// pace.
     lag: f64,
-    /// The number of requests that were due and had no answer at the end; 0 without a
+    /// The number of due requests without a response at the end; 0 without a
     /// pace.
     unanswered: u64,
-    /// What the server's process used within that time, in microseconds.
+    /// The processor time of the server within the time, in microseconds.
     cpu: f64,
     user: f64,
     system: f64,
-    /// What this process used, in microseconds.
+    /// The processor time of this process, in microseconds.
     own_cpu: f64,
 }
 
@@ -82,18 +83,18 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// The findings since it was made.
+/// The measurements since its creation.
 struct Tally {
     answers: u64,
     errors: u64,
-    /// From when requests were sent, or due, to their answers, in nanoseconds: those of
-    /// the slice of time that runs.
+    /// Latencies of the current slice in nanoseconds, from the time when
+    /// requests were sent or due.
     latencies: Histogram<u64>,
-    /// Those of all slices before.
+    /// Latencies of all earlier slices.
     earlier: Histogram<u64>,
-    /// The time below which 99 % of the requests of a slice were answered, for each.
+    /// The 99th percentile of each slice.
     tails: Histogram<u64>,
-    /// From when requests were due to when they were sent, in nanoseconds.
+    /// Delays between due time and sending, in nanoseconds.
     lags: Histogram<u64>,
 }
 
@@ -112,7 +113,7 @@ impl Tally {
     }
 }
 
-/// Adds a time to those that were measured.
+/// Adds a time to the measured times.
 fn record(times: &mut Histogram<u64>, time: Duration) {
     times.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
 }
@@ -123,9 +124,10 @@ struct Load {
     status: [u8; 3],
     poll: Poll,
     connections: Vec<Connection>,
-    /// When requests are due; without it, each follows the answer before.
+    /// The times when requests are due. Without it, each request follows the
+    /// previous response.
     pace: Option<Pace>,
-    /// The connections without a request, the longest idle one first; only with a
+    /// The connections without a request, longest idle first; used only with a
     /// pace.
     idle: VecDeque<usize>,
     tally: Tally,
@@ -223,8 +225,8 @@ impl Load {
                 return Ok(());
             }
             self.send_due()?;
-            // A poll that waits for a time wakes up a millisecond late, in which a
-            // hundred requests are due.
+            // A poll with a timeout wakes up a millisecond late, and a hundred
+            // requests are due in that time.
             let left = if self.pace.is_some() { Duration::ZERO } else { left };
             self.poll.poll(&mut events, Some(left))?;
             for event in &events {
@@ -233,7 +235,7 @@ impl Load {
         }
     }
 
-    /// Sends what is due by now, as far as connections are idle.
+    /// Sends the requests that are due, as far as connections are idle.
     fn send_due(&mut self) -> io::Result<()> {
         while let Some(&number) = self.idle.front() {
             let now = Instant::now();
@@ -269,16 +271,16 @@ impl Load {
         self.replace(number)
     }
 
-    /// Puts another connection in the place of one that has ended.
+    /// Replaces a closed connection.
     fn replace(&mut self, number: usize) -> io::Result<()> {
         self.tally.errors += 1;
         self.connections[number] = self.connect(number)?;
         Ok(())
     }
 
-    /// Counts what was due and has no answer as answered at the end, which is
-    /// sooner than it would have been: left out, the latest requests would be
-    /// those that nobody sees. Returns how many there are.
+    /// Counts due requests without a response as if their responses arrived at
+    /// the end, which is earlier than in reality. Without this, the slowest
+    /// requests would be missing. Returns their number.
     fn give_up(&mut self, end: Instant) -> u64 {
         let Some(pace) = &mut self.pace else { return 0 };
         let unsent = std::iter::from_fn(|| pace.take(end)).collect::<Vec<_>>();
@@ -302,7 +304,7 @@ mod tests {
 
     #[test]
     fn what_a_silent_server_leaves_open_is_late() -> Outcome<()> {
-        // The kernel takes connections in; nobody answers.
+        // The kernel accepts connections, but nothing responds.
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let mut load = Load::open(
             listener.local_addr()?,

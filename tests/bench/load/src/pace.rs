@@ -2,35 +2,36 @@
 
 use std::time::{Duration, Instant};
 
-/// Requests at even distances, whatever the answers do.
+/// Evenly spaced requests, independent of the responses.
 #[derive(Debug)]
 pub(crate) struct Pace {
     start: Instant,
     /// Seconds from one request to the next.
     interval: f64,
-    /// The number of those that were sent since the start.
+    /// The number of requests sent since the start.
     sent: u64,
 }
 
 impl Pace {
-    /// So many requests per second, the first one at the start.
+    /// Creates a pace of `rate` requests per second, with the first one at the
+    /// start.
     pub(crate) fn new(rate: f64, start: Instant) -> Self {
         Self { start, interval: 1.0 / rate, sent: 0 }
     }
 
-    /// Begins anew: what was not sent until now is forgotten.
+    /// Restarts and discards the requests that were not sent.
     pub(crate) fn restart(&mut self, start: Instant) {
         self.start = start;
         self.sent = 0;
     }
 
-    /// When the next request is due. Each time is counted from the start, so that
-    /// rounding does not add up.
+    /// Returns the time when the next request is due. Each time is computed
+    /// from the start, so rounding errors do not accumulate.
     pub(crate) fn due(&self) -> Instant {
         self.start + Duration::from_secs_f64(self.sent as f64 * self.interval)
     }
 
-    /// The next request, if it is due by now: gives the time it was due at.
+    /// Takes the next request if it is due, and returns its due time.
     pub(crate) fn take(&mut self, now: Instant) -> Option<Instant> {
         let due = self.due();
         if due > now {
@@ -53,7 +54,7 @@ mod tests {
         assert_eq!(pace.take(start), Some(start));
         assert_eq!(pace.take(at(249)), None);
         assert_eq!(pace.take(at(250)), Some(at(250)));
-        // What was delayed is due at its own time, and all of it at once.
+        // Delayed requests keep their due times and can all be sent at once.
         assert_eq!(pace.take(at(1_000)), Some(at(500)));
         assert_eq!(pace.take(at(1_000)), Some(at(750)));
         assert_eq!(pace.take(at(1_000)), Some(at(1_000)));

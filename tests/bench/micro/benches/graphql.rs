@@ -1,6 +1,6 @@
-//! GraphQL: the processor's time of one request beside async-graphql-axum, with the
-//! same schema and the same document, as a ratio within each round; and the time in
-//! which requests that nobody should send are refused.
+//! GraphQL compared with async-graphql-axum, with the same schema and document:
+//! the processor time of one request, as a ratio within each round. Also
+//! measures the time to reject hostile requests.
 //!
 //! `cargo bench -p bench-micro --bench graphql`
 
@@ -29,7 +29,7 @@ struct Product {
 
 #[async_graphql::ComplexObject]
 impl Product {
-    /// The product behind this one.
+    /// Returns the next product.
     async fn next(&self) -> Self {
         product(self.id + 1)
     }
@@ -89,8 +89,8 @@ fn app(options: RouterOptions) -> App {
     create_router(routes, options.rate_limit(false)).build().expect("routes")
 }
 
-/// The options of the mode `bare` of the servers beside peers: axum has none of these
-/// either.
+/// Returns the options of the mode `bare` in the comparison of servers: axum
+/// does not have these features either.
 fn bare() -> RouterOptions {
     RouterOptions::new().cors(false).enable_security_headers(false)
 }
@@ -116,7 +116,7 @@ fn beside_axum() {
     }
 }
 
-/// Binds a port for the peer.
+/// Binds a port for the axum server.
 async fn axum(request: Vec<u8>) -> Server {
     let router = axum::Router::new().route("/graphql", axum::routing::post(run));
     let router = router.with_state(schema().finish());
@@ -126,7 +126,7 @@ async fn axum(request: Vec<u8>) -> Server {
     Server { address, serve, request }
 }
 
-/// A request that must be refused.
+/// A request that the server must reject.
 struct Attack {
     name: &'static str,
     request: http::Request<()>,
@@ -135,7 +135,7 @@ struct Attack {
 }
 
 impl Attack {
-    /// A document by POST.
+    /// Creates a POST with a document.
     fn document(name: &'static str, document: &str) -> Self {
         Self::json(name, json!({ "query": document }).to_string())
     }
@@ -206,7 +206,7 @@ fn attacks() -> Vec<Attack> {
     ]
 }
 
-/// Returns the median of the times in which an attack is refused.
+/// Returns the median time to reject an attack.
 fn refused(app: &App, attack: &Attack) -> Duration {
     let mut times: Vec<Duration> = (0..TIMES)
         .map(|_| {
@@ -227,7 +227,7 @@ fn refused(app: &App, attack: &Attack) -> Duration {
 
 const TIMES: usize = 301;
 
-/// The time in which a request must be refused.
+/// The maximum time to reject a request.
 const GOAL: Duration = Duration::from_micros(200);
 
 fn main() {

@@ -1,10 +1,11 @@
-//! Path to route, beside matchit and wayfind: every path of GitHub's 514 routes
-//! once, alone and among 10,000 routes, and each of 10,000 routes once.
+//! Route lookup compared with matchit and wayfind. It looks up every path of
+//! GitHub's 514 routes once, by themselves and among 10,000 routes, and each of
+//! the 10,000 routes once.
 //!
-//! Ours finds the method first, as the router does, and for HEAD falls back to
-//! GET; the others know no methods and have each path once. What criterion
-//! prints is the time for all paths, and how many it finds in a second;
-//! `cargo xtask bench` divides.
+//! stockade selects the method first, as the router does, and HEAD falls back
+//! to GET. The other crates do not support methods and store each path once.
+//! criterion prints the time for all paths and the lookups per second; `cargo
+//! xtask bench` divides by the number of paths.
 //!
 //! `cargo bench --manifest-path tests/bench/Cargo.toml -p bench-micro`
 
@@ -29,7 +30,7 @@ fn few(criterion: &mut Criterion) {
     compare(group(criterion, "514 routes"), &routes, &routes);
 }
 
-/// The same work as in [`few`], so that the difference is the size of the table.
+/// Does the same work as [`few`], so the difference comes from the table size.
 fn among(criterion: &mut Criterion) {
     let asked = github();
     let mut routes = asked.clone();
@@ -37,7 +38,7 @@ fn among(criterion: &mut Criterion) {
     compare(group(criterion, "514 among 10,000 routes"), &routes, &asked);
 }
 
-/// What no cache of the processor holds.
+/// Looks up routes that do not fit into a processor cache.
 fn many(criterion: &mut Criterion) {
     let routes: Vec<Route> = things(10_000).collect();
     compare(group(criterion, "10,000 routes"), &routes, &routes);
@@ -95,7 +96,7 @@ fn others(mut group: BenchmarkGroup<'_, WallTime>, routes: &[Route], asked: &BTr
         matchit.insert(braces, 0).unwrap();
     }
     let wayfind = wayfind.build();
-    // A set is slower to go through than a list.
+    // Iterating over a set is slower than over a list.
     let asked: Vec<&str> = asked.iter().copied().collect();
     assert!(asked.iter().all(|path| matchit.at(path).is_ok() && wayfind.search(path).is_some()));
     group.throughput(Throughput::Elements(asked.len() as u64));
@@ -116,7 +117,7 @@ fn others(mut group: BenchmarkGroup<'_, WallTime>, routes: &[Route], asked: &BTr
     group.finish();
 }
 
-/// One table for each method, as the router has them.
+/// Creates one table per method, like the router.
 fn tables(routes: &[Route]) -> Tables<usize> {
     let mut builders: Vec<(Method, TableBuilder<usize>)> = Vec::new();
     for (number, (method, path)) in routes.iter().enumerate() {
@@ -136,7 +137,7 @@ fn find<'t>(tables: &'t Tables<usize>, method: &Method, path: &str) -> Option<Ma
     if found.is_none() && *method == Method::HEAD { exact(&Method::GET) } else { found }
 }
 
-/// The path with something in the place of each parameter.
+/// Returns the path with a value for each parameter.
 fn concrete(path: &str) -> String {
     let segments = path.split('/').map(|segment| match segment.strip_prefix(':') {
         Some(name) => format!("val{name}"),

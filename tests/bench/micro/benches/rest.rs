@@ -1,5 +1,5 @@
-//! A resource beside the same routes written by hand, in process: the processor's time
-//! of GET of an item and of a list of 20, as a ratio within each round.
+//! A resource compared with handwritten routes, in process: the processor time
+//! of GET for an item and for a list of 20, as a ratio within each round.
 //!
 //! `cargo bench -p bench-micro --bench rest`
 
@@ -40,7 +40,7 @@ fn resource() -> RouteTree {
 
 type Rows = Arc<RwLock<BTreeMap<i64, (Product, u64)>>>;
 
-/// The page of the routes that are written by hand.
+/// The page of the handwritten routes.
 #[derive(Serialize, Schema)]
 struct Page {
     items: Vec<Product>,

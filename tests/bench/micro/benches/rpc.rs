@@ -1,5 +1,6 @@
-//! Methods of JSON-RPC beside the same handler as a route: the processor's time of one
-//! call, and of a batch of fifty beside single calls, as ratios within each round.
+//! JSON-RPC methods compared with the same handler as a route: the processor
+//! time of one call. A batch of fifty calls is compared with single calls. Both
+//! results are ratios within each round.
 //!
 //! `cargo bench -p bench-micro --bench rpc`
 

@@ -1,7 +1,8 @@
-//! A resource over SQLite beside routes written by hand with rusqlite, in process: the
-//! processor's time of GET of an item, that of the threads of the database included, as
-//! a ratio within each round. By hand it is found on a thread that may block, as the
-//! documentation of tokio has it, or on that of the runtime, which waits meanwhile.
+//! A resource over SQLite compared with handwritten routes with rusqlite, in
+//! process: the processor time of GET for an item, including the database
+//! threads, as a ratio within each round. The handwritten routes query either
+//! on a blocking thread, as the tokio documentation recommends, or on the
+//! runtime thread, which waits for the result.
 //!
 //! `cargo bench -p bench-micro --bench sql`
 
@@ -43,7 +44,7 @@ fn resource(database: &Sqlite) -> RouteTree {
         .routes()
 }
 
-/// Connections that wait for a request, as many as the store has readers at most.
+/// Idle connections, at most as many as the store has readers.
 #[derive(Clone)]
 struct Pool {
     connections: Arc<Mutex<Vec<Connection>>>,
@@ -122,6 +123,6 @@ fn main() {
         let by_hand = side(by_hand(pool.clone(), may_block));
         show(name, 1.30, &with_threads([&ours, &by_hand], 11, 4_000));
     }
-    // A folder that stays is that of a measurement that has failed.
+    // A remaining folder belongs to a failed measurement.
     let _ = std::fs::remove_dir_all(folder);
 }

@@ -1,1 +1,1 @@
-//! Nothing: this package is its benches.
+//! An empty library; the package contains only benchmarks.

@@ -1,4 +1,4 @@
-//! ntex, bare only.
+//! ntex, in bare mode only.
 
 use std::io;
 

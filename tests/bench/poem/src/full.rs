@@ -1,4 +1,4 @@
-//! The batteries of full mode.
+//! The features of full mode.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -12,7 +12,7 @@ use poem::http::{HeaderValue, StatusCode, header};
 use poem::middleware::{Cors, SetHeader, SizeLimit};
 use poem::{Endpoint, IntoResponse as _, Request, Response, Result};
 
-/// Security headers, CORS and the rate limit.
+/// Adds security headers, CORS and the rate limit.
 pub(crate) fn with_batteries(app: impl Endpoint + 'static) -> impl Endpoint + 'static {
     let cors = Cors::new().allow_origins(ORIGINS).allow_credentials(true).expose_headers([
         "RateLimit",
@@ -23,7 +23,7 @@ pub(crate) fn with_batteries(app: impl Endpoint + 'static) -> impl Endpoint + 's
     let security = SECURITY
         .into_iter()
         .fold(SetHeader::new(), |set, (name, value)| set.overriding(name, value));
-    // poem's CORS says nothing of `Vary`.
+    // poem's CORS middleware does not set `Vary`.
     let security = security.overriding("vary", "Origin");
     let most = NonZeroU32::new(mode::MAX_REQUESTS).unwrap_or(NonZeroU32::MAX);
     let limiter: Arc<DefaultKeyedRateLimiter<IpAddr>> =
@@ -54,7 +54,7 @@ pub(crate) fn body_limit() -> SizeLimit {
     SizeLimit::new(usize::try_from(mode::MAX_BODY).unwrap_or(usize::MAX))
 }
 
-/// Asks for a bearer token.
+/// Requires a bearer token.
 pub(crate) async fn token<E: Endpoint>(next: Arc<E>, request: Request) -> Result<Response> {
     let header = request.headers().get(header::AUTHORIZATION);
     let token = header.and_then(|header| header.to_str().ok()?.strip_prefix("Bearer "));

@@ -1,4 +1,4 @@
-//! The rounds: A B C … A, and the other way round in each second round.
+//! The rounds: A B C … A, in reverse order in every second round.
 
 use bench_common::workload::Workload;
 
@@ -12,8 +12,8 @@ use crate::{Outcome, extras, matching, place, report, turns};
 
 /// Builds, checks, measures and reports.
 ///
-/// A round goes through all workloads, so that the rounds of each are spread over
-/// the whole run, and its results are in the journal as soon as they are known.
+/// A round runs all workloads, so the rounds of each are spread over the whole
+/// run. Results are written to the journal immediately.
 pub(crate) fn run(options: &Options) -> Outcome {
     let peers = prepare(&options.peers)?;
     let contestants: Vec<Contestant> = peers.iter().flat_map(|peer| peer.contestants()).collect();
@@ -36,7 +36,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     report::publish(&journal, options)
 }
 
-/// What is not measured in rounds.
+/// Runs the measurements outside the rounds.
 fn rest(contestants: &[Contestant], journal: &mut Journal, options: &Options) -> Outcome {
     for &contestant in contestants {
         if !journal.has_extras(contestant) {
@@ -52,11 +52,11 @@ fn rest(contestants: &[Contestant], journal: &mut Journal, options: &Options) ->
     Ok(())
 }
 
-/// How often the benchmark of the lookup runs, because it goes from one
-/// competitor to the next only once.
+/// The number of runs of the lookup benchmark, which measures each competitor
+/// only once per run.
 const LOOKUPS: usize = 3;
 
-/// Builds and installs what is measured, and gives those that are there.
+/// Builds and installs the peers, and returns the available ones.
 fn prepare(peers: &[&'static Peer]) -> Outcome<Vec<&'static Peer>> {
     let packages: Vec<String> = peers.iter().filter_map(|peer| peer.package()).collect();
     place::build(&["bench-load"])?;
@@ -69,7 +69,7 @@ fn prepare(peers: &[&'static Peer]) -> Outcome<Vec<&'static Peer>> {
     Ok(there)
 }
 
-/// Every contestant answers every request as it should, before any is measured.
+/// Checks every response of every contestant before any measurement.
 fn check_all(contestants: &[Contestant]) -> Outcome {
     for &contestant in contestants {
         let server = Server::start(contestant.command()?)?;
@@ -83,7 +83,7 @@ fn check_all(contestants: &[Contestant]) -> Outcome {
     Ok(())
 }
 
-/// One workload in one round.
+/// Measures one workload in one round.
 fn measure(
     contestants: &[Contestant],
     workload: &Workload,
@@ -92,7 +92,7 @@ fn measure(
 ) -> Outcome<Vec<(String, Sample)>> {
     let belonging: Vec<Contestant> =
         contestants.iter().copied().filter(|contestant| belongs(*contestant, workload)).collect();
-    // Hyper begins and ends the round.
+    // Hyper starts and ends the round.
     let order = turns::order(&belonging, number);
     let &hyper = order.first().ok_or(format!("nobody takes part in {}", workload.name))?;
     let rate = if workload.paced { Some(pace::find(hyper, workload)?) } else { None };
@@ -104,8 +104,8 @@ fn measure(
     order.into_iter().map(take).collect()
 }
 
-/// A workload of full mode is compared with hyper in full mode, any other with
-/// hyper in bare mode.
+/// Returns true if the modes match: full mode workloads are compared with hyper
+/// in full mode, all others with hyper in bare mode.
 fn belongs(contestant: Contestant, workload: &Workload) -> bool {
     let is_full = contestant.mode == bench_common::Mode::Full;
     workload.full == is_full

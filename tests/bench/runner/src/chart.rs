@@ -1,11 +1,11 @@
-//! The chart: for each workload a group of bars, processor time per request as
-//! a ratio to hyper.
+//! The chart: a group of bars for each workload, with the processor time per
+//! request as a ratio to hyper.
 
 use std::fmt::Write as _;
 
 use crate::row::Row;
 
-/// The chart as SVG.
+/// Returns the chart as SVG.
 pub(crate) fn draw(rows: &[Row]) -> String {
     let mut body = String::new();
     let mut y = 40;
@@ -14,7 +14,7 @@ pub(crate) fn draw(rows: &[Row]) -> String {
         if row.workload != workload {
             workload = &row.workload;
             y += 14;
-            // Writing to a text does not fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(body, r#"<text x="10" y="{}" class="h">{workload}</text>"#, y + 12);
             y += 18;
         }
@@ -34,7 +34,7 @@ pub(crate) fn draw(rows: &[Row]) -> String {
 
 fn bar(row: &Row, y: u32) -> String {
     let ratio = row.ratio(|sample| sample.cpu);
-    // What is far away is cut, and its number says so.
+    // Long bars are truncated; their numbers show the real value.
     let length = ratio.min(LONGEST) / LONGEST * f64::from(WIDTH - LEFT - 60);
     let class = if row.contestant.starts_with("stockade ") { "o" } else { "p" };
     let text = y + BAR - 3;

@@ -1,4 +1,4 @@
-//! [`Contestant`]: who takes part.
+//! [`Contestant`]: a participant in the benchmark.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -24,14 +24,14 @@ pub(crate) struct Peer {
     modes: &'static [Mode],
 }
 
-/// What its server is: a program of this workspace, or a script of `node`.
+/// The kind of server: a program of this workspace, or a `node` script.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Kind {
     Program,
     Script,
 }
 
-/// All of them; the first is what the others are measured by.
+/// All peers; the first is the baseline.
 pub(crate) const PEERS: &[Peer] = &[
     Peer { name: "hyper", kind: Kind::Program, modes: BARE_AND_FULL },
     Peer { name: "stockade", kind: Kind::Program, modes: &Mode::ALL },
@@ -48,18 +48,19 @@ pub(crate) const PEERS: &[Peer] = &[
 const BARE_AND_FULL: &[Mode] = &[Mode::Bare, Mode::Full];
 
 impl Peer {
-    /// The package of this workspace that starts it; `None` for a script.
+    /// Returns the package of this workspace that starts it, or `None` for a
+    /// script.
     pub(crate) fn package(&self) -> Option<String> {
         (self.kind == Kind::Program).then(|| format!("bench-{}", self.name))
     }
 
-    /// Returns true if it takes part in a workload. A pace is hyper's: most others could
-    /// not follow.
+    /// Returns true if it runs this workload. The pace is tuned for hyper, and
+    /// most others cannot follow it.
     pub(crate) fn is_asked(&self, workload: &Workload) -> bool {
         !workload.paced || matches!(self.name, "hyper" | "stockade")
     }
 
-    /// The peer once in each of its modes.
+    /// Returns a contestant for each mode of the peer.
     pub(crate) fn contestants(&'static self) -> impl Iterator<Item = Contestant> {
         self.modes.iter().map(move |&mode| Contestant { peer: self, mode })
     }
@@ -72,12 +73,12 @@ impl fmt::Display for Contestant {
 }
 
 impl Contestant {
-    /// The file of its program; `None` for a script.
+    /// Returns the program file, or `None` for a script.
     pub(crate) fn program(self) -> Option<PathBuf> {
         place::program(&self.peer.package()?).ok()
     }
 
-    /// The file that decides what it does: its program or its script.
+    /// Returns the file that defines its behavior: the program or the script.
     pub(crate) fn file(self) -> Outcome<PathBuf> {
         match self.peer.package() {
             Some(package) => place::program(&package),
@@ -85,7 +86,7 @@ impl Contestant {
         }
     }
 
-    /// The command that starts it.
+    /// Returns the command that starts it.
     pub(crate) fn command(self) -> Outcome<Command> {
         let mut command = match self.peer.package() {
             Some(package) => Command::new(place::program(&package)?),

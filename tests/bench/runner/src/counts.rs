@@ -1,9 +1,9 @@
-//! Instructions and allocations per request of hyper and stockade: figures that
-//! repeat, and so can fail a build.
+//! Instructions and allocations per request of hyper and stockade. These
+//! figures are repeatable, so a build can fail because of them.
 //!
-//! Instructions are counted by callgrind between two of its commands, `zero`
-//! and `dump`, while the server waits for the next request of a connection that
-//! is open already. So nothing that happens once is in them.
+//! callgrind counts instructions between its commands `zero` and `dump`, while
+//! the server waits for the next request of an open connection. One-time costs
+//! are therefore excluded.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,10 +18,11 @@ use crate::limits::{self, Cost, Key, written};
 use crate::server::Server;
 use crate::{Outcome, place, profile};
 
-/// Counts, and compares with what is recorded or records it anew.
+/// Counts, then compares with the recorded figures or records new ones.
 ///
-/// The short form is the instructions of stockade alone: programs that are optimised as a
-/// whole take a minute each, and it needs one of three.
+/// The short form counts only the instructions of stockade. It needs only one
+/// of the three programs, which take a minute each with whole-program
+/// optimization.
 pub(crate) fn run(save: bool, short: bool) -> Outcome {
     let valgrind = ["valgrind", "vgdb"].iter().all(|tool| place::is_installed(tool, "--help"));
     if !valgrind {
@@ -46,7 +47,7 @@ pub(crate) fn run(save: bool, short: bool) -> Outcome {
     if save { limits::write(&costs) } else { compare(&costs, &limits::read()?, valgrind) }
 }
 
-/// Compares the instructions of stockade with what is recorded of them.
+/// Compares the instructions of stockade with the recorded figures.
 fn count_stockade() -> Outcome {
     let mut recorded = limits::read()?;
     recorded.retain(|[server, ..], _| server == "stockade");
@@ -70,10 +71,10 @@ fn add_instructions(costs: &mut Vec<(Key, Cost)>, servers: &[&str]) -> Outcome {
     Ok(())
 }
 
-/// The servers that are counted: a fixed set, so that no other is built for it.
+/// The counted servers: a fixed set, so no other server is built.
 const COUNTED: [&str; 2] = ["hyper", "stockade"];
 
-/// The lines of the program `bench-counts`.
+/// Returns the lines of the program `bench-counts`.
 fn allocations() -> Outcome<Vec<(Key, Cost)>> {
     let lines = place::output(&mut Command::new(place::program("bench-counts")?))?;
     let parse = |line: &str| {
@@ -87,7 +88,7 @@ fn allocations() -> Outcome<Vec<(Key, Cost)>> {
     lines.lines().map(|line| parse(line).ok_or(format!("bench-counts says {line:?}"))).collect()
 }
 
-/// The instructions of each workload.
+/// Returns the instructions of each workload.
 fn instructions(contestant: Contestant) -> Outcome<Vec<(Workload, f64)>> {
     let mut callgrind = Callgrind::start(contestant)?;
     let mut counted = Vec::new();
@@ -103,8 +104,8 @@ fn instructions(contestant: Contestant) -> Outcome<Vec<(Workload, f64)>> {
     Ok(counted)
 }
 
-/// Adds instructions to the line of their workload; where valgrind changes what
-/// is run, as a line of their own behind it.
+/// Adds instructions to the line of their workload. If valgrind changes the
+/// executed code, they get a separate line after it.
 fn add(
     costs: &mut Vec<(Key, Cost)>,
     contestant: Contestant,
@@ -125,7 +126,8 @@ fn add(
     Ok(())
 }
 
-/// Prints where the instructions of a request go: `<server> <mode> <workload>`.
+/// Prints the instructions of a request by function: `<server> <mode>
+/// <workload>`.
 pub(crate) fn profile(args: &[String]) -> Outcome {
     let [server, mode, workload] = args else {
         return Err("usage: cargo xtask bench profile <server> <mode> <workload>".to_owned());
@@ -148,7 +150,7 @@ pub(crate) fn profile(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// How many functions a profile lists.
+/// The number of functions in a profile.
 const FUNCTIONS: usize = 30;
 
 /// A server under callgrind.
@@ -170,7 +172,7 @@ impl Callgrind {
         Ok(Self { contestant, server: Server::start(command)?, file, dumps: 0 })
     }
 
-    /// The dump of [`REQUESTS`] requests on a connection that is warm.
+    /// Returns the dump for [`REQUESTS`] requests on a warm connection.
     fn count(&mut self, workload: &Workload) -> Outcome<String> {
         let mut client = Client::connect(self.server.address).map_err(|error| error.to_string())?;
         ask(&mut client, self.contestant, workload, WARM_UP)?;
@@ -179,13 +181,13 @@ impl Callgrind {
         self.dump()
     }
 
-    /// What was counted since the last `zero`.
+    /// Returns the counts since the last `zero`.
     fn dump(&mut self) -> Outcome<String> {
         self.control("dump")?;
         self.dumps += 1;
         let path = format!("{}.{}", self.file.display(), self.dumps);
         let text = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
-        // Whether it can be removed or not changes nothing.
+        // A failure to remove the file has no effect.
         let _ = fs::remove_file(Path::new(&path));
         Ok(text)
     }
@@ -201,7 +203,7 @@ impl Callgrind {
     }
 }
 
-/// All instructions of a dump.
+/// Returns the total instructions of a dump.
 fn total(dump: &str) -> Outcome<f64> {
     let summary = dump.lines().find_map(|line| line.strip_prefix("summary: "));
     summary.and_then(|count| count.trim().parse().ok()).ok_or("a dump has no summary".to_owned())
@@ -219,7 +221,7 @@ const WARM_UP: u32 = 50;
 
 const REQUESTS: u32 = 500;
 
-/// Prints a table, and fails if something costs more than it should.
+/// Prints a table and fails if a cost exceeds its limit.
 fn compare(costs: &[(Key, Cost)], recorded: &BTreeMap<Key, Cost>, valgrind: bool) -> Outcome {
     println!("\n| server, mode, workload | instructions | recorded | allocations | recorded |");
     println!("|---|--:|--:|--:|--:|");

@@ -1,4 +1,5 @@
-//! What is measured once for each contestant: memory, start, size, system calls.
+//! One-time measurements for each contestant: memory, start, size and system
+//! calls.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -18,25 +19,26 @@ use crate::sample::{check, load, memory};
 use crate::server::Server;
 use crate::{Outcome, place};
 
-/// What was found; `None` where it could not be measured.
+/// The results, with `None` if a measurement was not possible.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Extras {
-    /// The memory after the first answer, in KiB.
+    /// The memory after the first response, in KiB.
     pub(crate) start: u64,
-    /// What an idle connection costs, in KiB: at once, and after 6 s.
+    /// The memory of an idle connection in KiB: immediately, and after 6 s.
     pub(crate) idle: Option<[f64; 2]>,
-    /// What the process has with the third wave of connections, as a share of
-    /// what it had with the second.
+    /// The memory during the third wave of connections, as a fraction of the
+    /// memory during the second.
     pub(crate) third_wave: Option<f64>,
-    /// From the start of the process to the first answer, in milliseconds.
+    /// The time from the start of the process to the first response, in
+    /// milliseconds.
     pub(crate) cold: f64,
-    /// The size of the program in KiB.
+    /// The size of the program, in KiB.
     pub(crate) size: Option<u64>,
     /// System calls per request under load.
     pub(crate) calls: Option<f64>,
 }
 
-/// Measures all of it.
+/// Runs all measurements.
 pub(crate) fn measure(contestant: Contestant) -> Outcome<Extras> {
     let workload = first_of(contestant);
     let colds: Outcome<Vec<f64>> = (0..COLD_STARTS).map(|_| cold(contestant, &workload)).collect();
@@ -59,7 +61,7 @@ pub(crate) fn measure(contestant: Contestant) -> Outcome<Extras> {
 
 const COLD_STARTS: usize = 5;
 
-/// The smallest request that the mode has.
+/// Returns the smallest request of the mode.
 fn first_of(contestant: Contestant) -> Workload {
     let wanted = |workload: &Workload| {
         workload.runs_in(contestant.mode) && ["json", "full"].contains(&workload.name)
@@ -78,7 +80,7 @@ fn cold(contestant: Contestant, workload: &Workload) -> Outcome<f64> {
     Ok(begin.elapsed().as_secs_f64() * 1_000.0)
 }
 
-/// Lets this process, and the servers that it starts, have enough files.
+/// Raises the file limit for this process and the servers that it starts.
 fn raise_limit() -> bool {
     let limit = getrlimit(Resource::Nofile);
     let wanted = CONNECTIONS as u64 + 100;
@@ -93,8 +95,8 @@ fn raise_limit() -> bool {
 
 const CONNECTIONS: usize = 10_000;
 
-/// Three waves of idle connections: what each costs, and how much more the
-/// process has with the third than with the second.
+/// Opens three waves of idle connections. Returns their costs, and the memory
+/// of the third wave relative to the second.
 fn waves(server: &Server, workload: &Workload, start: u64) -> Outcome<([f64; 2], f64)> {
     let each = |now: u64| now.saturating_sub(start) as f64 / CONNECTIONS as f64;
     let mut idle = [0.0; 2];
@@ -106,7 +108,8 @@ fn waves(server: &Server, workload: &Workload, start: u64) -> Outcome<([f64; 2],
             idle[0] = each(*with);
             thread::sleep(IDLE);
             idle[1] = each(memory(server.id(), "VmRSS:")?);
-            // A server that has closed them would seem to need little.
+            // A server that has closed the connections would seem to need
+            // little memory.
             let asked = connections[0].ask(&workload.request);
             asked.map_err(|error| format!("an idle connection is gone: {error}"))?;
         }
@@ -135,7 +138,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 const IDLE: Duration = Duration::from_secs(6);
 
-/// Connections that have had one answer each.
+/// Opens connections and reads one response on each.
 fn open(address: SocketAddr, workload: &Workload) -> Outcome<Vec<Client>> {
     let connection = |_| {
         let mut client = Client::connect(address)?;
@@ -146,10 +149,11 @@ fn open(address: SocketAddr, workload: &Workload) -> Outcome<Vec<Client>> {
     connections.map_err(|error| format!("not all of {CONNECTIONS} connections: {error}"))
 }
 
-/// System calls per request, the median of a few turns, counted by perf.
+/// Returns the system calls per request: the median of several turns, counted
+/// by perf.
 fn calls(contestant: Contestant, workload: &Workload) -> Outcome<Option<f64>> {
     let server = Server::start_on(SERVER, contestant.command()?)?;
-    // Perf sees the threads that are there: after an answer all are.
+    // perf only sees existing threads; all exist after a response.
     check(&server, contestant, workload)?;
     let mut counts = Vec::new();
     for _ in 0..TURNS {
@@ -164,11 +168,11 @@ fn calls(contestant: Contestant, workload: &Workload) -> Outcome<Option<f64>> {
 
 const TURNS: usize = 3;
 
-/// How long each turn lasts, in seconds.
+/// The length of each turn, in seconds.
 const TURN: f64 = 0.5;
 
 fn count(server: &Server, workload: &Workload) -> Outcome<Option<f64>> {
-    // Perf counts all that the load asks, so that there is nothing to warm up.
+    // perf counts all requests of the load, so there is no warm-up.
     let plain = load(server, workload, 0.0, TURN)?;
     let counted = place::target()?.join("perf.txt");
     let mut command = Command::new("perf");

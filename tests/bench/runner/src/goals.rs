@@ -1,4 +1,4 @@
-//! The goals, each with what this run says of it.
+//! The goals and the results of this run.
 
 use std::fmt::Write as _;
 
@@ -6,14 +6,14 @@ use crate::extras::Extras;
 use crate::journal::Journal;
 use crate::row::{Figure, Row, median};
 
-/// A goal, what was found, and whether that is enough.
+/// A goal, the result, and true if the goal is met.
 struct Goal {
     what: String,
     found: String,
     is_met: bool,
 }
 
-/// The goals that this run can answer, as a table.
+/// Returns a table of the goals that this run can check.
 pub(crate) fn table(journal: &Journal, rows: &[Row]) -> String {
     let mut goals = vec![quiet(rows)];
     goals.extend(lookups(journal));
@@ -23,28 +23,29 @@ pub(crate) fn table(journal: &Journal, rows: &[Row]) -> String {
     goals.extend(OWN.iter().flat_map(|name| memory(name, &journal.extras)));
     let mut text = "## Goals\n\n| goal | found | met |\n|---|--:|---|\n".to_owned();
     for Goal { what, found, is_met } in goals {
-        // Writing to a text does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "| {what} | {found} | {} |", if is_met { "yes" } else { "**no**" });
     }
     text + "\n"
 }
 
-/// Ourselves in our three modes.
+/// stockade in its three modes.
 const OWN: [&str; 3] = ["stockade bare", "stockade defaults", "stockade full"];
 
 impl Goal {
-    /// A ratio with its limit, compared to the hundredth that is shown.
+    /// Creates a goal from a ratio and its limit, compared with the two
+    /// decimals that are shown.
     fn ratio(what: String, ratio: f64, limit: f64) -> Self {
         let is_met = (ratio * 100.0).round() <= (limit * 100.0).round();
         Self { what: format!("{what}: at most {limit:.2}"), found: format!("{ratio:.2}"), is_met }
     }
 }
 
-/// Whether times mean anything: a machine that does other things at the same time
-/// changes them more than any contestant.
+/// Checks that the times are meaningful: other work on the machine changes them
+/// more than any contestant does.
 fn quiet(rows: &[Row]) -> Goal {
     let noise = median(rows.iter().map(|row| row.noise(|sample| sample.cpu))) * 100.0;
-    // At a pace a server does not ask for all of its processor.
+    // With a pace, a server does not use its whole processor.
     if rows.iter().all(Row::is_paced) {
         let tails = median(rows.iter().map(|row| row.noise(|sample| sample.p99))) * 100.0;
         return Goal {
@@ -66,7 +67,7 @@ fn quiet(rows: &[Row]) -> Goal {
     }
 }
 
-/// How long the lookup of a route takes.
+/// Returns the goals for route lookups.
 fn lookups(journal: &Journal) -> Vec<Goal> {
     let runs = &journal.lookups;
     if runs.is_empty() {
@@ -89,8 +90,8 @@ fn lookups(journal: &Journal) -> Vec<Goal> {
     ]
 }
 
-/// Processor time per request: ours, that of another, the workload, the limit of
-/// the ratio.
+/// Processor time per request: the contestant, its competitor, the workload,
+/// and the maximum ratio.
 const PROCESSOR: [(&str, &str, &str, f64); 13] = [
     ("stockade bare", "hyper bare", "json", 1.03),
     ("stockade bare", "hyper bare", "param", 1.03),
@@ -120,8 +121,8 @@ fn find<'r>(rows: &'r [Row], contestant: &str, workload: &str) -> Option<&'r Row
     rows.iter().find(|row| row.contestant == contestant && row.workload == workload)
 }
 
-/// The slow requests, beside hyper's at the same pace: how long a server that can
-/// do no more lets wait depends on how many wait.
+/// Compares the slow requests with hyper's at the same pace. The waiting time
+/// at a saturated server would depend on the number of waiting requests.
 fn tails(rows: &[Row]) -> Vec<Goal> {
     let own = rows.iter().filter(|row| row.is_paced() && OWN.contains(&row.contestant.as_str()));
     let goal = |row: &Row| {
@@ -131,8 +132,8 @@ fn tails(rows: &[Row]) -> Vec<Goal> {
     own.map(goal).collect()
 }
 
-/// System calls, of which hyper needs about two. The hundredths depend on how
-/// many connections are ready at the same time.
+/// Checks the system calls; hyper needs about two. The hundredths depend on the
+/// number of connections that are ready at the same time.
 fn calls(name: &str, extras: &[(String, Extras)]) -> Option<Goal> {
     let (own, hyper) = (of(name, extras)?.calls?, of(hyper_of(name), extras)?.calls?);
     Some(Goal {
@@ -163,12 +164,12 @@ fn memory(name: &str, extras: &[(String, Extras)]) -> Vec<Goal> {
     goals
 }
 
-/// Hyper in the mode with which ours is compared.
+/// Returns the hyper mode to compare with.
 pub(crate) fn hyper_of(name: &str) -> &'static str {
     if name.ends_with(" full") { "hyper full" } else { "hyper bare" }
 }
 
-/// What was found of a contestant.
+/// Returns the results of a contestant.
 pub(crate) fn of<'e>(name: &str, extras: &'e [(String, Extras)]) -> Option<&'e Extras> {
     extras.iter().find(|(own, _)| own == name).map(|(_, extras)| extras)
 }
@@ -186,7 +187,8 @@ mod tests {
         let paced = example("p99", Some(90_000.0));
         let [goal] = &tails(&paced)[..] else { panic!("one goal") };
         assert_eq!((goal.found.as_str(), goal.is_met), ("2.00", false));
-        // How busy they are says nothing there of the machine.
+        // With a pace, the processor load does not indicate other work on the
+        // machine.
         assert_eq!(quiet(&paced).found, "0 %, 0 %");
         assert_eq!(quiet(&[saturated, paced].concat()).found, "80 %, 0 %");
     }

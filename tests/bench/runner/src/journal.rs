@@ -1,5 +1,5 @@
-//! [`Journal`]: what was measured so far, on disk as soon as it is known, so that
-//! a run that was stopped loses seconds and can be resumed.
+//! [`Journal`]: the measurements so far, written to disk immediately. An
+//! interrupted run loses only seconds and can be resumed.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -17,7 +17,7 @@ use crate::options::Options;
 use crate::sample::Sample;
 use crate::{Outcome, place};
 
-/// The file `journal.jsonl`, and what stands in it.
+/// The file `journal.jsonl` and its content.
 #[derive(Debug)]
 pub(crate) struct Journal {
     file: File,
@@ -26,8 +26,8 @@ pub(crate) struct Journal {
     pub(crate) lookups: Vec<Lookups>,
 }
 
-/// All contestants once under one workload, in the order of their turns: hyper
-/// is the first and the last.
+/// All contestants with one workload, in the order of their turns: hyper is
+/// first and last.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Round {
     pub(crate) number: usize,
@@ -44,16 +44,16 @@ enum Entry {
     Lookups(Lookups),
 }
 
-/// What must be the same for results to stand beside each other.
+/// The settings that must be equal for results to be comparable.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 struct Setup {
     seconds: Option<f64>,
-    /// A hash of what each contestant runs.
+    /// A hash of each contestant's program.
     programs: BTreeMap<String, u64>,
 }
 
 impl Journal {
-    /// An empty journal, or with `--resume` what the last run has left.
+    /// Opens an empty journal, or the journal of the last run with `--resume`.
     pub(crate) fn open(contestants: &[Contestant], options: &Options) -> Outcome<Self> {
         let setup = Setup::of(contestants, options)?;
         let path = place::target()?.join("journal.jsonl");
@@ -62,7 +62,7 @@ impl Journal {
             true => fs::read_to_string(&path).map_err(failed)?,
             false => String::new(),
         };
-        // The last line may have been cut.
+        // The last line may be incomplete.
         let mut before = before.lines().map_while(|line| serde_json::from_str(line).ok());
         let is_other = |entry| !matches!(entry, Some(Entry::Setup(before)) if before == setup);
         if options.resume && is_other(before.next()) {
@@ -76,7 +76,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Whether a workload was measured in a round.
+    /// Returns true if the workload was measured in the round.
     pub(crate) fn has(&self, number: usize, workload: &Workload) -> bool {
         self.rounds.iter().any(|round| round.number == number && round.workload == workload.name)
     }
@@ -119,7 +119,7 @@ impl Setup {
     }
 }
 
-/// A hash of a file.
+/// Returns a hash of a file.
 fn print_of(path: &Path) -> Outcome<u64> {
     let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut hasher = DefaultHasher::new();

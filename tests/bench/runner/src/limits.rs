@@ -1,4 +1,4 @@
-//! `counts.txt`: what each request may cost.
+//! `counts.txt`: the maximum costs of each request.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,13 +9,13 @@ use crate::{Outcome, place};
 /// A server, a mode and a workload.
 pub(crate) type Key = [String; 3];
 
-/// The cost of one request. `None`, in the file `-`, is a figure that is not
-/// counted; one of the two is.
+/// The cost of one request. `None`, written as `-`, is a figure that is not
+/// counted; at least one figure is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Cost {
     /// Instructions in user space; `None` without valgrind.
     pub(crate) instructions: Option<f64>,
-    /// Calls that allocate or grow.
+    /// Calls that allocate or grow memory.
     pub(crate) allocations: Option<f64>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn read() -> Outcome<BTreeMap<Key, Cost>> {
     lines.map(|line| parse(line).ok_or_else(|| fault(line))).collect()
 }
 
-/// Records costs, each in its line.
+/// Records costs, one per line.
 pub(crate) fn write(costs: &[(Key, Cost)]) -> Outcome {
     let lines = costs.iter().map(|(key, cost)| line(key, *cost) + "\n");
     let text = HEAD.to_owned() + &lines.collect::<String>();
@@ -44,7 +44,7 @@ fn line([server, mode, workload]: &Key, cost: Cost) -> String {
     format!("{server:<9} {mode:<9} {workload:<12} {instructions:>7} {allocations:>5}")
 }
 
-/// A figure with so many decimals, or `-`.
+/// Returns a figure with this number of decimals, or `-`.
 pub(crate) fn written(figure: Option<f64>, decimals: usize) -> String {
     figure.map_or("-".to_owned(), |figure| format!("{figure:.decimals$}"))
 }
@@ -53,11 +53,12 @@ fn parse(line: &str) -> Option<(Key, Cost)> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [server, mode, workload, instructions, allocations] = words[..] else { return None };
     let cost = Cost { instructions: figure(instructions)?, allocations: figure(allocations)? };
-    // A line without any figure would hold nothing.
+    // A line without figures would be useless.
     (cost != Cost::default()).then(|| ([server, mode, workload].map(str::to_owned), cost))
 }
 
-/// A figure or `-`; `None` for what is neither, and for 0: no request is free.
+/// Parses a figure or `-`. Returns `None` for anything else and for 0, because
+/// no request is free.
 fn figure(word: &str) -> Option<Option<f64>> {
     match word {
         "-" => Some(None),
@@ -65,13 +66,13 @@ fn figure(word: &str) -> Option<Option<f64>> {
     }
 }
 
-/// Returns true unless nothing was counted.
+/// Returns false if nothing was counted.
 pub(crate) fn is_count(figure: f64) -> bool {
     figure.is_finite() && figure > 0.0
 }
 
-/// Compares what was counted with what is recorded: everything that is above,
-/// and everything that only one of them has. Instructions may be missing where
+/// Compares the counted costs with the recorded costs. Returns every cost that
+/// is too high or that only one of them has. Instructions may be missing if
 /// `has_valgrind` is false.
 pub(crate) fn faults(
     costs: &[(Key, Cost)],
@@ -105,7 +106,8 @@ pub(crate) fn faults(
     faults
 }
 
-/// How much more than recorded is none, because a rebuild alone moves it: 5 %.
+/// The tolerance above the recorded cost: 5 %, because a rebuild by itself
+/// changes it.
 pub(crate) const SLACK: f64 = 1.05;
 
 const HEAD: &str = "\

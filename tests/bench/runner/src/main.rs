@@ -1,5 +1,5 @@
-//! Builds the contestants, checks their answers, measures them, and writes down
-//! what came of it. `cargo xtask bench` starts it.
+//! Builds the contestants, checks their responses, measures them, and writes
+//! the results. `cargo xtask bench` starts it.
 
 mod bench;
 mod chart;
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Starts the benchmark of the scenarios, a package of its own.
+/// Starts the benchmark of the scenarios, which is a separate package.
 fn scenarios(args: &[String]) -> Outcome {
     let mut command = place::cargo()?;
     let program = ["-p", "bench-scenarios", "--bin", "bench-scenarios", "--"];

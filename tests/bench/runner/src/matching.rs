@@ -1,4 +1,4 @@
-//! [`Lookups`]: what the lookup of a route costs, by the benchmark `bench-micro`.
+//! [`Lookups`]: the cost of a route lookup, from the benchmark `bench-micro`.
 
 use std::fs;
 use std::path::Path;
@@ -9,24 +9,24 @@ use serde_json::Value;
 use crate::place::SERVER;
 use crate::{Outcome, place};
 
-/// Nanoseconds per path, of one run: medians of criterion.
+/// Nanoseconds per path in one run, from criterion's medians.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(crate) struct Lookups {
-    /// GitHub's 514 routes, the method included.
+    /// GitHub's 514 routes, including the method.
     pub(crate) own: f64,
-    /// The paths of the GET routes, asked by HEAD.
+    /// The paths of the GET routes, looked up with HEAD.
     pub(crate) head: f64,
-    /// What matchit and wayfind take, which know no methods.
+    /// The times of matchit and wayfind, which do not support methods.
     pub(crate) matchit: f64,
     pub(crate) wayfind: f64,
-    /// The 514 paths again, among 10,000 routes.
+    /// The 514 paths among 10,000 routes.
     pub(crate) among_many: f64,
-    /// All of the 10,000 routes once, which no cache of the processor holds.
+    /// All of the 10,000 routes once, which do not fit into a processor cache.
     pub(crate) all: f64,
     pub(crate) all_matchit: f64,
 }
 
-/// Runs the benchmark and reads what criterion has written.
+/// Runs the benchmark and reads criterion's output.
 pub(crate) fn measure() -> Outcome<Lookups> {
     let mut command = place::cargo()?;
     command.args(["bench", "--quiet", "--locked", "-p", "bench-micro", "--bench", "match"]);
@@ -50,7 +50,7 @@ const MANY: &str = "10,000 routes";
 const OWN: &str = "stockade, with method";
 const MATCHIT: &str = "matchit, no method";
 
-/// The median of an estimate, divided by the number of paths.
+/// Returns the median of an estimate, divided by the number of paths.
 fn each(folder: &Path) -> Outcome<f64> {
     let read = |name: &str| -> Outcome<Value> {
         let path = folder.join(name);

@@ -1,7 +1,7 @@
 //! [`median`].
 
-/// Returns the middle value; of an even number the mean of the middle two, and of
-/// none NaN.
+/// Returns the median: for an even number of values the mean of the middle two,
+/// and NaN without values.
 pub fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

@@ -1,25 +1,25 @@
-//! [`Options`]: what the command line asks for.
+//! [`Options`]: the command line options.
 
 use bench_common::workload::{self, Workload};
 
 use crate::Outcome;
 use crate::contestant::{PEERS, Peer};
 
-/// What is measured, and for how long.
+/// The measurements to run, and their length.
 pub(crate) struct Options {
-    /// Who takes part; the first is what the others are measured by.
+    /// The participants; the first is the baseline.
     pub(crate) peers: Vec<&'static Peer>,
     pub(crate) workloads: Vec<Workload>,
     pub(crate) rounds: usize,
-    /// The length of each measurement, in seconds; without it, as long as the kind
-    /// of workload needs.
+    /// The length of each measurement, in seconds. The default depends on the
+    /// kind of workload.
     pub(crate) seconds: Option<f64>,
-    /// True if memory, start, system calls and lookups are measured too: not where
-    /// only the paced workload is asked for.
+    /// True if memory, start, system calls and lookups are measured too. False
+    /// if only the paced workload is selected.
     pub(crate) extras: bool,
-    /// Whether to go on with the run before, instead of beginning anew.
+    /// True if the previous run is resumed instead of starting a new one.
     pub(crate) resume: bool,
-    /// Whether the results are copied to the folder of the benchmark.
+    /// True if the results are copied to the folder of the benchmark.
     pub(crate) save: bool,
 }
 
@@ -69,7 +69,7 @@ impl Options {
         self.seconds.unwrap_or(if paced { PACED_SECONDS } else { SECONDS })
     }
 
-    /// So little that it only shows that everything works.
+    /// Reduces the work to a smoke test.
     fn smoke(&mut self) {
         self.peers.truncate(2);
         self.rounds = 1;
@@ -80,18 +80,18 @@ impl Options {
 
 const SECONDS: f64 = 0.5;
 
-/// Of a paced workload the slowest requests are of interest, of which there are
-/// few in a second.
+/// A paced workload measures the slowest requests, and there are only a few per
+/// second.
 const PACED_SECONDS: f64 = 3.0;
 
-/// All workloads, the paced one last.
+/// Returns all workloads, the paced one last.
 fn every() -> Vec<Workload> {
     let mut every = workload::all();
     every.push(workload::paced());
     every
 }
 
-/// The named peers, and hyper before them.
+/// Returns hyper and the named peers.
 fn peers(names: &str) -> Outcome<Vec<&'static Peer>> {
     let mut found = vec![&PEERS[0]];
     for name in names.split(',').filter(|name| *name != PEERS[0].name) {

@@ -1,8 +1,8 @@
-//! How many requests per second a paced workload asks: as many as keep hyper
-//! busy for four fifths of the time.
+//! The request rate of a paced workload: the rate that keeps hyper busy for
+//! four fifths of the time.
 //!
-//! That is less than four fifths of what it answers at most: a saturated server
-//! finds several requests at each of its wake-ups, so that each costs it less.
+//! This is less than four fifths of its maximum rate. A saturated server
+//! handles several requests at each wake-up, so each request costs less.
 
 use std::ops::RangeInclusive;
 
@@ -12,19 +12,19 @@ use crate::Outcome;
 use crate::contestant::Contestant;
 use crate::sample::Sample;
 
-/// The share of its processor for which hyper should be busy.
+/// The intended processor load of hyper.
 pub(crate) const BUSY: f64 = 0.8;
 
-/// The shares that are near enough.
+/// The loads that are close enough.
 const NEAR: RangeInclusive<f64> = 0.77..=0.83;
 
-/// The most tries of a rate: the nearest one is taken then.
+/// The maximum number of tries; after that, the closest rate is used.
 const TRIES: usize = 6;
 
 /// The length of each try, in seconds.
 const SECONDS: f64 = 0.5;
 
-/// Finds the requests per second, by trying them on hyper.
+/// Finds the number of requests per second by trying rates on hyper.
 pub(crate) fn find(hyper: Contestant, workload: &Workload) -> Outcome<f64> {
     let saturated = Sample::take(hyper, workload, SECONDS, None)?;
     let mut search = Search::begin(saturated.cpu);
@@ -36,7 +36,7 @@ pub(crate) fn find(hyper: Contestant, workload: &Workload) -> Outcome<f64> {
     Ok(search.best())
 }
 
-/// The rates that were tried.
+/// The rates tried so far.
 #[derive(Debug)]
 struct Search {
     /// The first rate to try.
@@ -48,7 +48,7 @@ struct Search {
 struct Try {
     /// Requests per second.
     rate: f64,
-    /// The share of its processor for which the server was busy.
+    /// The processor load of the server.
     busy: f64,
 }
 
@@ -59,13 +59,13 @@ impl Try {
 }
 
 impl Search {
-    /// Begins where a server would be right that has so many microseconds to do
-    /// for a request at any load.
+    /// Starts at the right rate for a server that needs this number of
+    /// microseconds per request at any load.
     fn begin(cpu: f64) -> Self {
         Self { first: BUSY * 1_000_000.0 / cpu, tried: Vec::new() }
     }
 
-    /// The next rate to try, unless one is near enough.
+    /// Returns the next rate to try, or `None` if one is close enough.
     fn next(&self) -> Option<f64> {
         let Some(nearest) = self.nearest() else { return Some(self.first) };
         if NEAR.contains(&nearest.busy) || self.tried.len() == TRIES {
@@ -76,7 +76,7 @@ impl Search {
         let less = less.into_iter().max_by(|a, b| a.rate.total_cmp(&b.rate));
         let more = more.into_iter().min_by(|a, b| a.rate.total_cmp(&b.rate));
         Some(match (less, more) {
-            // On the line between both, but not at one of its ends again.
+            // Interpolates between both, but does not repeat either of them.
             (Some(less), Some(more)) => {
                 let share = (BUSY - less.busy) / (more.busy - less.busy);
                 less.rate + (more.rate - less.rate) * share.clamp(0.2, 0.8)
@@ -85,7 +85,7 @@ impl Search {
         })
     }
 
-    /// The rate that came nearest.
+    /// Returns the closest rate.
     fn best(&self) -> f64 {
         self.nearest().map_or(self.first, |nearest| nearest.rate)
     }
@@ -99,8 +99,8 @@ impl Search {
 mod tests {
     use super::*;
 
-    /// Searches on a server of which the busy share at each rate is known; gives
-    /// the rate and how often it was asked.
+    /// Searches on a server with a known load at each rate. Returns the rate
+    /// and the number of tries.
     fn search(cpu: f64, busy: impl Fn(f64) -> f64) -> (f64, usize) {
         let mut search = Search::begin(cpu);
         while let Some(rate) = search.next() {
@@ -117,7 +117,8 @@ mod tests {
 
     #[test]
     fn a_server_that_needs_more_at_less_load_is_found() {
-        // 6 µs for a request, and up to 6 µs for a wake-up that fewer of them share.
+        // 6 µs per request, and up to 6 µs for a wake-up that fewer requests
+        // share at a lower rate.
         let busy = |rate: f64| {
             let share = rate / 160_000.0;
             (rate * (6.0 + 6.0 * (1.0 - share).max(0.0)) / 1_000_000.0).min(1.0)
@@ -130,7 +131,7 @@ mod tests {
 
     #[test]
     fn an_overshoot_is_corrected() {
-        // Flat, then steep: what is in proportion to the rate goes too far.
+        // Flat, then steep: a proportional step overshoots.
         let busy = |rate: f64| if rate < 70_000.0 { 0.5 } else { rate / 80_000.0 * 0.8 };
         let (rate, _) = search(8.0, busy);
         assert!(NEAR.contains(&busy(rate)), "{rate}");
@@ -138,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_search_ends_with_the_nearest_rate() {
-        // Never near: a machine that is busy with other things.
+        // Never close: the machine is busy with other work.
         let (rate, tries) = search(10.0, |rate| if rate < 50_000.0 { 0.1 } else { 0.95 });
         assert_eq!(tries, TRIES);
         assert!(rate >= 50_000.0, "{rate}");

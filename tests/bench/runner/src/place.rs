@@ -1,4 +1,4 @@
-//! Where things are, and the start of commands.
+//! Paths, and functions that run commands.
 
 use std::env;
 use std::fs;
@@ -9,31 +9,31 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::Outcome;
 
-/// The folder of the benchmark: `tests/bench`.
+/// Returns the folder of the benchmark: `tests/bench`.
 pub fn folder() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here)
 }
 
-/// Where cargo puts what it builds for the benchmark.
+/// Returns the target directory of the benchmark.
 pub fn target() -> Outcome<PathBuf> {
     let own = env::current_exe().map_err(|error| error.to_string())?;
     own.ancestors().nth(2).map(Path::to_owned).ok_or("this program has no folder".to_owned())
 }
 
-/// A program of this workspace, built for release.
+/// Returns a release program of this workspace.
 pub fn program(name: &str) -> Outcome<PathBuf> {
     Ok(target()?.join("release").join(format!("{name}{}", env::consts::EXE_SUFFIX)))
 }
 
-/// Builds packages of this workspace, each alone, so that no contestant gets
-/// features that another one asks for.
+/// Builds packages of this workspace separately, so that no contestant gets
+/// features that another contestant enables.
 pub fn build(packages: &[&str]) -> Outcome {
     packages.iter().try_for_each(|package| build_together(&[package]))
 }
 
-/// Builds packages of this workspace at once, which compiles what they share only
-/// once.
+/// Builds packages of this workspace together, which compiles shared
+/// dependencies only once.
 pub fn build_together(packages: &[&str]) -> Outcome {
     let mut command = cargo()?;
     command.args(["build", "--release", "--locked"]);
@@ -41,15 +41,15 @@ pub fn build_together(packages: &[&str]) -> Outcome {
     run(&mut command)
 }
 
-/// Cargo, in the workspace of the benchmark.
+/// Returns a cargo command for the workspace of the benchmark.
 pub fn cargo() -> Outcome<Command> {
     let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let mut command = Command::new(cargo);
     command.current_dir(folder()).env("CARGO_TARGET_DIR", target()?);
-    // Every contestant is built in the same way, whoever asks.
+    // Every contestant must be built in the same way in any environment.
     command.env_remove("CARGO_INCREMENTAL");
-    // What cargo tells this program of its own package would make ring, and all
-    // above it, be built anew after each start by hand.
+    // Cargo sets variables about this program's own package. They would cause a
+    // rebuild of ring and its dependents after each manual start.
     for (name, _) in env::vars_os() {
         if name.to_str().is_some_and(|name| OWN.iter().any(|own| name.starts_with(own))) {
             command.env_remove(name);
@@ -58,10 +58,10 @@ pub fn cargo() -> Outcome<Command> {
     Ok(command)
 }
 
-/// How the variables begin that describe the package that cargo runs.
+/// The prefixes of variables that describe the package that cargo runs.
 const OWN: [&str; 2] = ["CARGO_MANIFEST_", "CARGO_PKG_"];
 
-/// The command that starts a server of the folder `node`.
+/// Returns the command that starts a server in the folder `node`.
 pub fn script(name: &str) -> Command {
     let mut command = Command::new("node");
     command.arg(script_of(name));
@@ -69,12 +69,12 @@ pub fn script(name: &str) -> Command {
     command
 }
 
-/// The file of a server of the folder `node`.
+/// Returns the file of a server in the folder `node`.
 pub fn script_of(name: &str) -> PathBuf {
     folder().join("node").join(format!("{name}.mjs"))
 }
 
-/// The processors of this machine and its system, in words.
+/// Describes the processors and the operating system of this machine.
 pub fn machine() -> String {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let processors = read("/proc/cpuinfo");
@@ -83,15 +83,15 @@ pub fn machine() -> String {
         .filter_map(|line| line.strip_prefix("model name")?.split_once(": "))
         .map(|(_, model)| model)
         .collect();
-    // What follows the version is the builder's own.
+    // The text after the version is specific to the build.
     let release = read("/proc/sys/kernel/osrelease");
     let release = release.split('-').next().unwrap_or_default().trim();
     let model = models.first().copied().unwrap_or("an unknown model");
     format!("{} processors ({model}), Linux {release}", models.len())
 }
 
-/// Installs what the servers of the folder `node` need, as their lock file has
-/// it. Says whether they can run.
+/// Installs the locked dependencies of the servers in the folder `node`.
+/// Returns true if the servers can run.
 pub fn install() -> bool {
     let tools = ["node", "npm"];
     let mut command = Command::new("npm");
@@ -107,7 +107,7 @@ pub fn run(command: &mut Command) -> Outcome {
     if status.success() { Ok(()) } else { Err(format!("`{line}` failed")) }
 }
 
-/// Runs a command, and gives what it printed.
+/// Runs a command and returns its output.
 pub fn output(command: &mut Command) -> Outcome<String> {
     let line = line(command);
     command.stderr(Stdio::inherit());
@@ -118,7 +118,7 @@ pub fn output(command: &mut Command) -> Outcome<String> {
     String::from_utf8(output.stdout).map_err(|error| error.to_string())
 }
 
-/// Whether a program of this name can be started.
+/// Returns true if a program with this name can be started.
 pub fn is_installed(program: &str, argument: &str) -> bool {
     let mut command = Command::new(program);
     command.arg(argument).stdout(Stdio::null()).stderr(Stdio::null());
@@ -131,7 +131,7 @@ pub const SERVER: usize = 0;
 /// The processor of the load.
 pub const LOAD: usize = 1;
 
-/// Does something on one processor; what it starts stays there.
+/// Runs a function on one processor. Processes that it starts stay there.
 pub fn on<T>(processor: usize, what: impl FnOnce() -> T) -> Outcome<T> {
     let whole = sched_getaffinity(None).map_err(|error| error.to_string())?;
     let mut one = CpuSet::new();
@@ -142,7 +142,7 @@ pub fn on<T>(processor: usize, what: impl FnOnce() -> T) -> Outcome<T> {
     Ok(outcome)
 }
 
-/// Says that something was not done. `cargo xtask` repeats it at its end.
+/// Reports a skipped step. `cargo xtask` repeats it at the end.
 pub fn skip(what: &str) {
     println!("SKIPPED: {what}");
 }

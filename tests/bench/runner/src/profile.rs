@@ -1,9 +1,9 @@
-//! Where the instructions of a request go: functions with what they cost
-//! themselves, from a dump of callgrind.
+//! The instructions of a request by function, from a callgrind dump. Each
+//! function has its own cost without the functions it calls.
 
 use std::collections::HashMap;
 
-/// The functions of a dump, the dearest first.
+/// Returns the functions of a dump, the most expensive first.
 pub(crate) fn functions(dump: &str) -> Vec<(String, f64)> {
     let mut names: HashMap<&str, &str> = HashMap::new();
     let mut costs: HashMap<&str, f64> = HashMap::new();
@@ -18,7 +18,7 @@ pub(crate) fn functions(dump: &str) -> Vec<(String, f64)> {
         } else if line.starts_with("calls=") {
             is_call = true;
         } else if let Some(cost) = cost(line) {
-            // The line after `calls=` is the cost of what was called.
+            // The line after `calls=` is the cost of the called function.
             if !std::mem::take(&mut is_call) {
                 *costs.entry(function).or_default() += cost;
             }
@@ -30,20 +30,20 @@ pub(crate) fn functions(dump: &str) -> Vec<(String, f64)> {
     functions
 }
 
-/// A name stands only where its number is first used.
+/// Stores a name, which appears only with the first use of its number.
 fn learn<'d>(names: &mut HashMap<&'d str, &'d str>, id: &'d str, name: &'d str) {
     if !name.is_empty() {
         names.insert(id, name);
     }
 }
 
-/// `(number) name`, or the number alone.
+/// Parses `(number) name`, or only the number.
 fn named(text: &str) -> Option<(&str, &str)> {
     let (id, name) = text.strip_prefix('(')?.split_once(')')?;
     Some((id, name.trim()))
 }
 
-/// A line of a cost: its place, which may be relative, and a count.
+/// Parses a cost line: a position, which may be relative, and a count.
 fn cost(line: &str) -> Option<f64> {
     let (place, count) = line.split_once(' ')?;
     let is_place = place.starts_with(|first: char| first.is_ascii_digit() || "+-*".contains(first));

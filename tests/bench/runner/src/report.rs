@@ -15,13 +15,15 @@ use crate::row::{self, Row, median};
 use crate::sample::Sample;
 use crate::{Outcome, place};
 
-/// Writes what is known so far: `results.md` and `chart.svg`, where cargo builds.
+/// Writes the results so far to `results.md` and `chart.svg` in the target
+/// directory.
 pub(crate) fn write(journal: &Journal, options: &Options) -> Outcome {
     write_to(&place::target()?, journal, options)
 }
 
-/// Prints the results; with `--save` copies them to the folder of the benchmark,
-/// and the first table to its README and that of the project.
+/// Prints the results. With `--save`, it copies them to the folder of the
+/// benchmark, and the first table to the benchmark's README and the project's
+/// README.
 pub(crate) fn publish(journal: &Journal, options: &Options) -> Outcome {
     let rows = row::rows(&journal.rounds);
     println!("\n{}", text(journal, &rows, options));
@@ -35,7 +37,7 @@ pub(crate) fn publish(journal: &Journal, options: &Options) -> Outcome {
     show(&place::folder().join("../../README.md"), &(summary + NAMES))
 }
 
-/// Puts the results into a README.
+/// Writes the results into a README.
 fn show(readme: &Path, text: &str) -> Outcome {
     let failed = |error| format!("{}: {error}", readme.display());
     let old = fs::read_to_string(readme).map_err(failed)?;
@@ -53,25 +55,25 @@ fn write_to(folder: &Path, journal: &Journal, options: &Options) -> Outcome {
     Ok(())
 }
 
-/// Puts a text between the two marks, in place of what is there.
+/// Replaces the text between the two markers.
 fn fill(readme: &str, text: &str) -> Option<String> {
     let (before, rest) = readme.split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;
     Some(format!("{before}{BEGIN}\n{text}{END}{after}"))
 }
 
-/// Where the rest is, beside it.
+/// Links to the other results in the same folder.
 const LINKS: &str = "All figures are in [results.md](results.md).\n\n\
     ![CPU time per request as a ratio to hyper](chart.svg)\n";
 
-/// Where the rest is, for a page that is documentation too: links to files
-/// would be dead there.
+/// The location of the other results, for a page that is also part of the
+/// documentation: file links would be broken there.
 const NAMES: &str = "All figures are in `tests/bench/results.md`.\n";
 
 const BEGIN: &str = "<!-- results -->";
 const END: &str = "<!-- end of results -->";
 
-/// What the README has: where it was measured, and the processor time.
+/// Returns the text for the README: the machine and the processor time.
 fn summary(rows: &[Row], options: &Options) -> String {
     let [rows, _] = parted(rows);
     if rows.is_empty() {
@@ -81,7 +83,7 @@ fn summary(rows: &[Row], options: &Options) -> String {
     about + &table("CPU µs per request", &rows, |row| with_ratio(row, |sample| sample.cpu, 2))
 }
 
-/// The rows of the workloads that ask as fast as they can, and those at a pace.
+/// Separates the rows of workloads without a pace from the rows with a pace.
 fn parted(rows: &[Row]) -> [Vec<Row>; 2] {
     let (paced, saturated) = rows.iter().cloned().partition(Row::is_paced);
     [saturated, paced]
@@ -131,7 +133,7 @@ fn requests(rows: &[Row]) -> String {
     text
 }
 
-/// The workload at a pace: a line for each contestant.
+/// Returns the table of the paced workload, with a line for each contestant.
 fn paced_table(rows: &[Row], options: &Options) -> String {
     let noise = median(rows.iter().map(|row| row.noise(|sample| sample.p99))) * 100.0;
     let mut text = format!(
@@ -160,7 +162,7 @@ fn paced_table(rows: &[Row], options: &Options) -> String {
             format!("{:.0}", row.median(|sample| sample.lag)),
             format!("{:.2}", row.median(|sample| sample.unanswered)),
         ];
-        // Writing to a text does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "| {} | {} |", row.contestant, cells.join(" | "));
     }
     text + "\n"
@@ -179,12 +181,13 @@ fn about(rows: &[Row], options: &Options) -> String {
     )
 }
 
-/// A figure and its ratio to hyper.
+/// Formats a figure with its ratio to hyper.
 fn with_ratio(row: &Row, figure: fn(&Sample) -> f64, digits: usize) -> String {
     format!("{:.digits$} ({:.2})", row.median(figure), row.ratio(figure))
 }
 
-/// A table with a line for each contestant and a column for each workload.
+/// Returns a table with a line for each contestant and a column for each
+/// workload.
 fn table(title: &str, rows: &[Row], cell: impl Fn(&Row) -> String) -> String {
     let mut workloads: Vec<&str> = Vec::new();
     let mut contestants: Vec<&str> = Vec::new();
@@ -204,7 +207,7 @@ fn table(title: &str, rows: &[Row], cell: impl Fn(&Row) -> String) -> String {
                 rows.iter().find(|row| row.contestant == contestant && row.workload == *workload);
             row.map_or("–".to_owned(), &cell)
         });
-        // Writing to a text does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "\n| {contestant} | {} |", cells.collect::<Vec<_>>().join(" | "));
     }
     text + "\n\n"

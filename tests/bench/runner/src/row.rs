@@ -1,4 +1,4 @@
-//! [`Row`]: all that was measured of one contestant under one workload.
+//! [`Row`]: all measurements of one contestant with one workload.
 
 pub(crate) use bench_runner::median::median;
 
@@ -6,7 +6,7 @@ use crate::journal::Round;
 use crate::sample::Sample;
 use crate::turns;
 
-/// What was measured of one contestant under one workload.
+/// All measurements of one contestant with one workload.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     /// A peer and its mode, such as `hyper bare`.
@@ -15,7 +15,7 @@ pub(crate) struct Row {
     measured: Vec<Measured>,
 }
 
-/// A sample, and what hyper had in the same round, first and last.
+/// A sample, and hyper's first and last samples in the same round.
 #[derive(Clone, Copy, Debug)]
 struct Measured {
     sample: Sample,
@@ -26,21 +26,22 @@ struct Measured {
 pub(crate) type Figure = fn(&Sample) -> f64;
 
 impl Row {
-    /// The median of a figure over the rounds.
+    /// Returns the median of a figure over the rounds.
     pub(crate) fn median(&self, figure: Figure) -> f64 {
         median(self.measured.iter().map(|measured| figure(&measured.sample)))
     }
 
-    /// The median of the ratios to hyper, each formed within its round.
+    /// Returns the median of the ratios to hyper, each computed within its
+    /// round.
     pub(crate) fn ratio(&self, figure: Figure) -> f64 {
         median(self.measured.iter().map(|Measured { sample, hyper }| {
             figure(sample) / (figure(&hyper[0]) + figure(&hyper[1])) * 2.0
         }))
     }
 
-    /// How much of the processor time passes outside of the kernel, over all
-    /// rounds, because the kernel's two clocks are coarse; `None` if they have not
-    /// moved.
+    /// Returns the fraction of processor time outside the kernel. It covers all
+    /// rounds, because the kernel's two clocks are coarse. Returns `None` if
+    /// the clocks have not advanced.
     pub(crate) fn user_share(&self) -> Option<f64> {
         let sum = |figure: Figure| -> f64 {
             self.measured
@@ -52,18 +53,19 @@ impl Row {
         Some(user / (user + system)).filter(|share| share.is_finite())
     }
 
-    /// How many rounds there were: hyper, which is the first row, has two turns.
+    /// Returns the number of rounds. Hyper, which is the first row, has two
+    /// turns per round.
     pub(crate) fn rounds(&self) -> usize {
         self.measured.len() / 2
     }
 
-    /// Returns true if it was asked at a pace.
+    /// Returns true if the workload has a pace.
     pub(crate) fn is_paced(&self) -> bool {
         self.measured.iter().any(|measured| measured.sample.asked.is_some())
     }
 
-    /// Returns how far a figure of hyper's two turns of a round is apart, as a share of the
-    /// lesser: what the machine adds by itself.
+    /// Returns the difference between hyper's two turns of a round, as a
+    /// fraction of the smaller figure. This is the noise of the machine.
     pub(crate) fn noise(&self, figure: Figure) -> f64 {
         median(
             self.measured.iter().map(|Measured { hyper: [first, last], .. }| {
@@ -73,7 +75,8 @@ impl Row {
     }
 }
 
-/// The rows of all rounds, in the order of the first one of each workload.
+/// Returns the rows of all rounds, in the order of the first round of each
+/// workload.
 pub(crate) fn rows(rounds: &[Round]) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for round in rounds {
@@ -95,7 +98,7 @@ pub(crate) fn rows(rounds: &[Round]) -> Vec<Row> {
     rows
 }
 
-/// The rows of a round in which stockade is half as quick as hyper.
+/// Returns the rows of a round in which stockade is half as fast as hyper.
 #[cfg(test)]
 pub(crate) fn example(workload: &str, asked: Option<f64>) -> Vec<Row> {
     let sample = |p99| Sample {

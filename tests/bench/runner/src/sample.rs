@@ -1,4 +1,4 @@
-//! [`Sample`]: one measurement of one contestant under one workload.
+//! [`Sample`]: one measurement of one contestant with one workload.
 
 use std::fs;
 use std::process::Command;
@@ -11,35 +11,36 @@ use crate::contestant::Contestant;
 use crate::server::Server;
 use crate::{Outcome, place};
 
-/// What one measurement found.
+/// The results of one measurement.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Sample {
-    /// Processor time per request in microseconds: all of it exact, and its two
-    /// parts in steps of 10 ms of the whole time.
+    /// Processor time per request in microseconds. The total is exact; its two
+    /// parts are measured in steps of 10 ms over the whole time.
     pub(crate) cpu: f64,
     pub(crate) user: f64,
     pub(crate) system: f64,
     /// Requests per second.
     pub(crate) rate: f64,
-    /// Requests per second that were asked; `None` where each followed an answer.
+    /// The intended requests per second, or `None` if each request follows a
+    /// response.
     pub(crate) asked: Option<f64>,
-    /// Latencies in microseconds: from when a request was sent, or due.
+    /// Latencies in microseconds, from the time when a request was sent or due.
     pub(crate) p50: f64,
     pub(crate) p99: f64,
     pub(crate) p999: f64,
-    /// The delay below which 99 % of the requests were sent, in microseconds.
+    /// The 99th percentile of the sending delay, in microseconds.
     pub(crate) lag: f64,
-    /// The requests per 1,000 that were due and had no answer at the end.
+    /// Due requests without a response at the end, per 1,000 requests.
     pub(crate) unanswered: f64,
-    /// The most memory that the server had, in KiB.
+    /// The peak memory of the server, in KiB.
     pub(crate) peak: u64,
-    /// How busy the server's processor was, and that of the load, as shares of
-    /// the time.
+    /// The processor loads of the server and of the load generator, as
+    /// fractions of the time.
     pub(crate) busy: f64,
     pub(crate) load_busy: f64,
 }
 
-/// What `bench-load` prints.
+/// The output of `bench-load`.
 #[derive(Deserialize)]
 struct Report {
     requests: u64,
@@ -56,15 +57,15 @@ struct Report {
     own_cpu: f64,
 }
 
-/// How many connections ask at the same time.
+/// The number of concurrent connections.
 const CONNECTIONS: usize = 64;
 
-/// How long a server is loaded before it is measured, in seconds.
+/// The warm-up time before a measurement, in seconds.
 const WARM_UP: f64 = 0.2;
 
 impl Sample {
-    /// Measures a fresh server, whose answer is checked first; with a rate, at so
-    /// many requests per second.
+    /// Measures a new server after checking its response. With a rate, it sends
+    /// that number of requests per second.
     pub(crate) fn take(
         contestant: Contestant,
         workload: &Workload,
@@ -100,7 +101,7 @@ impl Sample {
     }
 }
 
-/// The command that loads a server.
+/// Returns the command that loads a server.
 pub(crate) fn load(
     server: &Server,
     workload: &Workload,
@@ -116,7 +117,7 @@ pub(crate) fn load(
     Ok(command)
 }
 
-/// Asks once, and compares the answer.
+/// Sends one request and compares the response.
 pub(crate) fn check(server: &Server, contestant: Contestant, workload: &Workload) -> Outcome {
     let asked =
         Client::connect(server.address).and_then(|mut client| client.ask(&workload.request));
@@ -125,7 +126,7 @@ pub(crate) fn check(server: &Server, contestant: Contestant, workload: &Workload
     checked.map_err(|error| format!("{contestant} {}: {error}", workload.name))
 }
 
-/// A line of what the kernel says of the memory of a process, in KiB.
+/// Returns a line of the kernel's memory status for a process, in KiB.
 pub(crate) fn memory(process: u32, line: &str) -> Outcome<u64> {
     let path = format!("/proc/{process}/status");
     let status = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;

@@ -1,4 +1,4 @@
-//! [`Server`]: a running contestant, which ends with its value.
+//! [`Server`]: a running contestant, which stops when the value is dropped.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::{Outcome, place};
 
-/// A server that has said where it listens.
+/// A server that has announced its address.
 pub struct Server {
     process: Child,
     pub address: SocketAddr,
@@ -20,7 +20,7 @@ impl Server {
         command.stdout(Stdio::piped()).stdin(Stdio::null());
         let process = command.spawn().map_err(|error| format!("cannot start {name}: {error}"))?;
         let nowhere = SocketAddr::from(([0; 4], 0));
-        // From here on it ends with this value, whatever happens.
+        // From here on, dropping the value always stops the server.
         let mut server = Self { process, address: nowhere };
         let stdout = server.process.stdout.take().ok_or("no output")?;
         let mut line = String::new();
@@ -33,19 +33,19 @@ impl Server {
         Ok(server)
     }
 
-    /// Starts a server that has only this processor.
+    /// Starts a server on one processor only.
     pub fn start_on(processor: usize, command: Command) -> Outcome<Self> {
         place::on(processor, || Self::start(command))?
     }
 
-    /// How many files and sockets it has open.
+    /// Returns the number of open files and sockets.
     pub fn open_files(&self) -> Outcome<usize> {
         let path = format!("/proc/{}/fd", self.id());
         let files = fs::read_dir(&path).map_err(|error| format!("{path}: {error}"))?;
         Ok(files.count())
     }
 
-    /// The number of its process.
+    /// Returns the process id.
     pub fn id(&self) -> u32 {
         self.process.id()
     }
@@ -53,7 +53,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Whatever happened, nothing is left running.
+        // The process must never be left running.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,7 +1,7 @@
-//! The turns of a round: their order, and how far those of hyper are apart.
+//! The turns of a round: their order, and the difference between hyper's turns.
 
-/// Returns the turns of a round: the first contestant begins and ends it, and each
-/// second round goes the other way round.
+/// Returns the turns of a round. The first contestant starts and ends it, and
+/// every second round is reversed.
 pub fn order<T: Copy>(contestants: &[T], number: usize) -> Vec<T> {
     let Some((&hyper, others)) = contestants.split_first() else { return Vec::new() };
     let mut others = others.to_vec();
@@ -11,7 +11,8 @@ pub fn order<T: Copy>(contestants: &[T], number: usize) -> Vec<T> {
     [&[hyper], &others[..], &[hyper]].concat()
 }
 
-/// Returns how far two figures are apart, as a share of the lesser.
+/// Returns the difference between two figures, as a fraction of the smaller
+/// one.
 pub fn apart(first: f64, last: f64) -> f64 {
     first.max(last) / first.min(last) - 1.0
 }

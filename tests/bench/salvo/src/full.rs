@@ -1,4 +1,4 @@
-//! The batteries of full mode.
+//! The features of full mode.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use salvo::rate_limiter::{BasicQuota, FixedGuard, MokaStore, RateLimiter, Remote
 use salvo::size_limiter::max_size;
 use salvo::{Depot, FlowCtrl, Request, Response, Service, handler};
 
-/// Security headers, CORS, the rate limit and the limit of the body.
+/// Adds security headers, CORS, the rate limit and the body limit.
 pub(crate) fn with_batteries(service: Service) -> Service {
     let most = usize::try_from(mode::MAX_REQUESTS).unwrap_or(usize::MAX);
     let quota = BasicQuota::set_seconds(most, mode::WINDOW_SECONDS.into());
@@ -37,7 +37,7 @@ async fn security(response: &mut Response) {
     }
 }
 
-/// Asks for a bearer token.
+/// Requires a bearer token.
 #[handler]
 pub(crate) async fn bearer(
     request: &mut Request,

@@ -1,4 +1,4 @@
-//! The bytes that go to and fro.
+//! The bytes of requests and responses.
 
 use std::path::{Path, PathBuf};
 
@@ -7,32 +7,32 @@ use serde::{Deserialize, Serialize};
 /// The body of `large`. stockade has the same type with a schema.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Orders {
-    /// At most [`MAX_ORDERS`].
+    /// The orders, at most [`MAX_ORDERS`].
     pub orders: Vec<Order>,
 }
 
 /// An order of [`Orders`].
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Order {
-    /// Its number.
+    /// The order number.
     pub id: u32,
-    /// The name of what is ordered.
+    /// The product name.
     pub product: String,
-    /// The number of them.
+    /// The number of pieces.
     pub quantity: u32,
-    /// For each.
+    /// The price per piece.
     pub price: f64,
-    /// True when it was paid.
+    /// True if the order is paid.
     pub paid: bool,
 }
 
-/// More orders than this are refused.
+/// The maximum number of orders; longer lists are rejected.
 pub const MAX_ORDERS: usize = 2_000;
 
-/// Returns 100 KB of JSON: [`Orders`], as serde_json writes them.
+/// Returns 100 KB of JSON: [`Orders`], serialized by serde_json.
 ///
 /// # Panics
-/// Never: numbers and texts can always be written.
+/// Never panics, because numbers and texts can always be serialized.
 #[must_use]
 pub fn orders() -> Vec<u8> {
     let order = |id: u32| Order {
@@ -46,10 +46,10 @@ pub fn orders() -> Vec<u8> {
     serde_json::to_vec(&orders).unwrap_or_default()
 }
 
-/// The text of an event and of a message: about that of a line of a chat.
+/// The text of an event and of a message, about as long as a chat message.
 pub const NEWS: &str = "{\"room\":7,\"text\":\"A line that everybody in the room shall read.\"}";
 
-/// The text that a member of `broadcast` gets once it is in the room.
+/// The text that a member of `broadcast` receives after it joins the room.
 pub const WELCOME: &str = "here";
 
 /// Returns the bytes of a server-sent event with [`NEWS`].
@@ -58,13 +58,13 @@ pub fn event() -> String {
     format!("data: {NEWS}\n\n")
 }
 
-/// Returns the bytes of the file: 10 MB, no two pieces of 4 bytes alike.
+/// Returns the bytes of the file: 10 MB, with all 4-byte blocks different.
 #[must_use]
 pub fn file() -> Vec<u8> {
     (0..2_500_000_u32).flat_map(|number| number.wrapping_mul(2_654_435_761).to_le_bytes()).collect()
 }
 
-/// Returns the path of the file in this folder.
+/// Returns the path of the file in a folder.
 #[must_use]
 pub fn file_in(folder: &Path) -> PathBuf {
     folder.join("file.bin")

@@ -17,7 +17,7 @@ pub(crate) struct Contestant {
 }
 
 impl Contestant {
-    /// All of them; the first is what the others are measured by.
+    /// All contestants; the first is the baseline.
     pub(crate) const ALL: [Self; 5] = [
         Self::bare("hyper"),
         Self::bare("stockade"),
@@ -30,7 +30,7 @@ impl Contestant {
         Self { peer, mode: Mode::Bare }
     }
 
-    /// True for those that stockade is compared with.
+    /// Returns true for contestants that stockade is compared with.
     pub(crate) fn is_peer(self) -> bool {
         self.peer != "stockade"
     }

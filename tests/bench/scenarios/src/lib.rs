@@ -1,5 +1,5 @@
-//! What the servers and the runner of the scenarios share: the scenarios, their
-//! bytes, the certificate, and the start of a server.
+//! Shared code of the servers and the runner: the scenarios, their bytes, the
+//! certificate, and the start of a server.
 
 pub mod content;
 pub mod scenario;

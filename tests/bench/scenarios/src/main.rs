@@ -1,4 +1,4 @@
-//! The scenarios: builds the servers, loads each in turns, and prints a table.
+//! The scenarios: builds the servers, loads them in turns, and prints a table.
 //! `cargo xtask bench scenarios` starts it.
 
 mod contestant;
@@ -35,7 +35,7 @@ fn run(options: &Options) -> Outcome {
     let folder = place::target()?.join("scenarios-content");
     write_content(&folder)?;
 
-    // Every answer is right before anything is measured.
+    // All responses are checked before any measurement.
     for &scenario in &options.scenarios {
         for contestant in Contestant::ALL {
             take(contestant, scenario, &folder, [0.0, CHECK])?;
@@ -58,7 +58,7 @@ fn run(options: &Options) -> Outcome {
     turns.publish(options.save)
 }
 
-/// Measures a fresh server, on a processor of its own if it has one worker.
+/// Measures a new server, on a separate processor if it has one worker.
 fn take(
     contestant: Contestant,
     scenario: Scenario,
@@ -77,12 +77,12 @@ fn take(
     measured.map_err(|error| format!("{contestant} {}: {error}", scenario.name()))
 }
 
-/// The time for which a server is loaded before it is measured, and that of the
-/// comparison of its answers, in seconds.
+/// The length of the warm-up before a measurement, and of the comparison of
+/// responses, in seconds.
 const WARM_UP: f64 = 0.2;
 const CHECK: f64 = 0.1;
 
-/// Writes what the servers read.
+/// Writes the files that the servers read.
 fn write_content(folder: &Path) -> Outcome {
     fs::create_dir_all(folder).map_err(|error| error.to_string())?;
     fs::write(content::file_in(folder), content::file()).map_err(|error| error.to_string())?;

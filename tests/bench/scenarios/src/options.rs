@@ -1,13 +1,13 @@
-//! [`Options`]: what the command line asks for.
+//! [`Options`]: the command line options.
 
 use bench_runner::Outcome;
 use bench_scenarios::Scenario;
 
-/// The scenarios, and for how long each is measured.
+/// The scenarios, and the length of their measurements.
 pub(crate) struct Options {
     pub(crate) scenarios: Vec<Scenario>,
     pub(crate) rounds: usize,
-    /// The time of each measurement, in seconds.
+    /// The length of each measurement, in seconds.
     pub(crate) seconds: f64,
     /// True if the table is written to the folder of the benchmark.
     pub(crate) save: bool,

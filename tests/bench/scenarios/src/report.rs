@@ -1,4 +1,4 @@
-//! [`Turns`]: all that was measured, and the table of it.
+//! [`Turns`]: all measurements and their table.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::contestant::Contestant;
 use crate::load::Sample;
 use crate::options::Options;
 
-/// One round of a scenario: hyper is the first and the last.
+/// One round of a scenario, with hyper first and last.
 type Round = Vec<(Contestant, Sample)>;
 
 /// All rounds.
@@ -24,7 +24,7 @@ pub(crate) struct Turns {
 /// Reads one figure of a sample.
 type Figure = fn(&Sample) -> f64;
 
-/// A line of the terminal about one measurement.
+/// Returns a terminal line about one measurement.
 pub(crate) fn line(
     number: usize,
     scenario: Scenario,
@@ -54,7 +54,8 @@ impl Turns {
         self.rounds.push((scenario, round));
     }
 
-    /// Prints the table, and writes it to the folder of the benchmark if asked to.
+    /// Prints the table and, if `save` is set, writes it to the folder of the
+    /// benchmark.
     pub(crate) fn publish(&self, save: bool) -> Outcome {
         let text = self.text();
         println!("\n{text}");
@@ -112,7 +113,7 @@ impl Turns {
         )
     }
 
-    /// Returns the peer with the least ratio to hyper.
+    /// Returns the peer with the lowest ratio to hyper.
     fn best(&self, scenario: Scenario) -> Contestant {
         let hyper = Contestant::ALL[0];
         let ratio = |contestant| self.ratio(scenario, contestant, hyper);
@@ -120,7 +121,7 @@ impl Turns {
         peers.min_by(|one, other| ratio(*one).total_cmp(&ratio(*other))).unwrap_or(hyper)
     }
 
-    /// Returns the median of the ratios of two contestants, each within its round.
+    /// Returns the median ratio of two contestants, computed within each round.
     fn ratio(&self, scenario: Scenario, one: Contestant, other: Contestant) -> f64 {
         let cpu: Figure = |sample| sample.cpu;
         median(
@@ -128,7 +129,8 @@ impl Turns {
         )
     }
 
-    /// Returns how far hyper's two turns of a round are apart, as a share of the lesser.
+    /// Returns the difference between hyper's two turns of a round, as a
+    /// fraction of the smaller one.
     fn noise(&self, scenario: Scenario) -> f64 {
         median(self.rounds_of(scenario).map(|round| {
             let [(_, first), .., (_, last)] = round else { return f64::NAN };
@@ -142,8 +144,8 @@ impl Turns {
     }
 }
 
-/// Returns the mean of a figure over the turns of a contestant in a round: hyper has
-/// two.
+/// Returns the mean of a figure over the turns of a contestant in a round;
+/// hyper has two turns.
 fn mean(round: &[(Contestant, Sample)], contestant: Contestant, figure: Figure) -> f64 {
     let turns = || round.iter().filter(|(own, _)| *own == contestant);
     turns().map(|(_, sample)| figure(sample)).sum::<f64>() / turns().count() as f64

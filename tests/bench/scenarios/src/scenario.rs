@@ -3,24 +3,25 @@
 /// A kind of work that all servers do.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Scenario {
-    /// `GET /json` by TLS 1.3 and HTTP/1.1.
+    /// `GET /json` over TLS 1.3 and HTTP/1.1.
     Https,
-    /// `GET /json` by TLS 1.3 and HTTP/2, many requests at a time.
+    /// `GET /json` over TLS 1.3 and HTTP/2, with many concurrent requests.
     Http2,
-    /// `GET /json` of a server with two worker threads.
+    /// `GET /json` from a server with two worker threads.
     Workers,
-    /// `POST /orders`: 100 KB of JSON, read into types and sent back.
+    /// `POST /orders`: 100 KB of JSON, deserialized into types and sent back.
     Large,
-    /// `GET /events`: each `POST /publish` makes a server-sent event to all clients.
+    /// `GET /events`: each `POST /publish` sends a server-sent event to all
+    /// clients.
     Events,
-    /// `/live`: each `POST /publish` makes a WebSocket message to all members.
+    /// `/live`: each `POST /publish` sends a WebSocket message to all members.
     Broadcast,
-    /// `GET /file`: 10 MB from the disk.
+    /// `GET /file`: 10 MB from disk.
     File,
 }
 
 impl Scenario {
-    /// All of them, in the order of the table.
+    /// All scenarios in the order of the table.
     pub const ALL: [Self; 7] = [
         Self::Https,
         Self::Http2,
@@ -45,10 +46,10 @@ impl Scenario {
         }
     }
 
-    /// Returns the scenario of this name.
+    /// Returns the scenario with this name.
     ///
     /// # Errors
-    /// When there is none.
+    /// Returns an error if the scenario does not exist.
     pub fn named(name: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|scenario| scenario.name() == name);
         found.ok_or_else(|| {
@@ -57,7 +58,7 @@ impl Scenario {
         })
     }
 
-    /// Returns the unit that processor time is divided by.
+    /// Returns the unit for the processor time.
     #[must_use]
     pub fn unit(self) -> &'static str {
         match self {
@@ -67,13 +68,13 @@ impl Scenario {
         }
     }
 
-    /// Returns the number of threads that answer.
+    /// Returns the number of server threads.
     #[must_use]
     pub fn workers(self) -> usize {
         if self == Self::Workers { 2 } else { 1 }
     }
 
-    /// Returns the protocol that TLS agrees on; `None` without TLS.
+    /// Returns the protocol that TLS negotiates, or `None` without TLS.
     #[must_use]
     pub fn protocol(self) -> Option<&'static [u8]> {
         match self {

@@ -12,9 +12,9 @@ use crate::{BoxError, Scenario};
 /// The arguments of a server: `<scenario> [<mode> [<folder>]]`.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// The work that it does.
+    /// The scenario to serve.
     pub scenario: Scenario,
-    /// The amount of work beside that. Peers of stockade are always bare.
+    /// The amount of additional work. Peers of stockade are always bare.
     pub mode: Mode,
     /// The folder with the certificate and the file.
     pub folder: PathBuf,
@@ -24,7 +24,7 @@ impl Start {
     /// Reads the arguments of the process.
     ///
     /// # Errors
-    /// When there is no such scenario or mode.
+    /// Returns an error if the scenario or mode does not exist.
     pub fn from_args() -> Result<Self, BoxError> {
         let mut args = env::args().skip(1);
         let scenario = Scenario::named(&args.next().unwrap_or_default())?;
@@ -34,11 +34,11 @@ impl Start {
         Ok(Self { scenario, mode, folder: args.next().unwrap_or_default().into() })
     }
 
-    /// Makes the runtime of tokio: of one thread, or of as many as the scenario has
-    /// workers.
+    /// Creates the tokio runtime with one thread, or with the number of workers
+    /// in the scenario.
     ///
     /// # Errors
-    /// When the system refuses threads.
+    /// Returns an error if the operating system cannot create threads.
     pub fn runtime(&self) -> io::Result<Runtime> {
         match self.scenario.workers() {
             1 => Builder::new_current_thread().enable_all().build(),

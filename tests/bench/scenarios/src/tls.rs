@@ -1,4 +1,4 @@
-//! The certificate, and the same settings of rustls for all servers.
+//! The certificate, and the shared rustls settings of all servers.
 
 use std::fs;
 use std::path::Path;
@@ -18,18 +18,18 @@ pub const NAME: &str = "localhost";
 /// Writes a new certificate and its key to a folder.
 ///
 /// # Errors
-/// When the folder cannot be written.
+/// Returns an error if the folder is not writable.
 pub fn write(folder: &Path) -> Result<(), BoxError> {
     let CertifiedKey { cert, signing_key } = rcgen::generate_simple_self_signed([NAME.to_owned()])?;
     fs::write(folder.join(CERTIFICATE), cert.pem())?;
     Ok(fs::write(folder.join(KEY), signing_key.serialize_pem())?)
 }
 
-/// Returns the settings of a server: TLS 1.3 by ring, with the protocol of the
+/// Returns the settings of a server: TLS 1.3 with ring, and the protocol of the
 /// scenario.
 ///
 /// # Errors
-/// When the folder has no certificate.
+/// Returns an error if the folder does not contain a certificate.
 pub fn server(folder: &Path, scenario: Scenario) -> Result<ServerConfig, BoxError> {
     let key = PrivateKeyDer::from_pem_file(folder.join(KEY))?;
     let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -40,10 +40,10 @@ pub fn server(folder: &Path, scenario: Scenario) -> Result<ServerConfig, BoxErro
     Ok(config)
 }
 
-/// Returns the settings of a client that trusts this certificate alone.
+/// Returns the settings of a client that trusts only this certificate.
 ///
 /// # Errors
-/// When the folder has no certificate.
+/// Returns an error if the folder does not contain a certificate.
 pub fn client(folder: &Path, scenario: Scenario) -> Result<ClientConfig, BoxError> {
     let mut roots = RootCertStore::empty();
     roots.add(certificate(folder)?)?;

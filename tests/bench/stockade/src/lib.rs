@@ -1,4 +1,4 @@
-//! stockade: all stages off, its defaults, or everything.
+//! stockade, with all stages off, with its defaults, or with everything.
 
 use bench_common::{Mode, header, mode, route, token, workload};
 use serde::{Deserialize, Serialize};
@@ -8,12 +8,12 @@ use stockade::prelude::*;
 use stockade::reply::JsonText;
 use stockade::server::{BoundServer, ServerOptions};
 
-/// A server on a free port of this machine.
+/// Binds a server to a free local port.
 ///
 /// # Errors
-/// When the routes are wrong, or no port is free.
+/// Returns an error if the routes are invalid or no port is free.
 pub async fn bind(mode: Mode) -> Result<BoundServer, BoxError> {
-    // All of them come from one address.
+    // All connections come from one address.
     let options = ServerOptions::new()
         .max_connections(mode::MAX_CONNECTIONS)
         .max_connections_per_client(mode::MAX_CONNECTIONS)

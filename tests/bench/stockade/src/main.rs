@@ -1,4 +1,4 @@
-//! Starts stockade in the mode of its argument.
+//! Starts stockade in the mode from the argument.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! xitca-web, bare only.
+//! xitca-web, in bare mode only.
 
 use std::array;
 use std::io;
@@ -33,7 +33,8 @@ fn app() -> NestApp<()> {
         }
     }
     for (path, methods) in paths {
-        // The number of methods belongs to the type; the first fills what is left.
+        // The number of methods is part of the type; the first method fills the
+        // rest.
         let methods: [Method; MOST_METHODS] =
             array::from_fn(|at| methods.get(at).unwrap_or(&methods[0]).clone());
         let route = Route::new(methods).route(handler_service(message));
@@ -42,7 +43,7 @@ fn app() -> NestApp<()> {
     app
 }
 
-/// No path of GitHub's has more.
+/// The maximum number of methods on one of GitHub's paths.
 const MOST_METHODS: usize = 4;
 
 async fn message() -> ([Header; 1], Bytes) {

@@ -23,7 +23,7 @@ struct Careful {
     image: Option<Link>,
     /// A number.
     link: Option<u64>,
-    /// Where no name says so.
+    /// The name does not suggest a special format.
     text: String,
 }
 

@@ -1,4 +1,4 @@
-//! Calls the methods of `examples/rpc.rs` by the clients of jsonrpsee.
+//! Calls the methods of `examples/rpc.rs` with the clients of jsonrpsee.
 
 use std::error::Error;
 
@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Makes the same calls by any client.
+/// Makes the same calls with any client.
 async fn calls(client: &impl ClientT) -> Result<(), Box<dyn Error>> {
     let difference: i64 = client.request("subtract", rpc_params![42, 23]).await?;
     assert_eq!(difference, 19);

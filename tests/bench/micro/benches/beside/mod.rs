@@ -1,8 +1,7 @@
-//! Two applications side by side: the processor's time of the one as a ratio to that
-//! of the other, formed within each round, so that what the machine does besides
-//! falls on both.
+//! Comparison of two applications: the ratio of their processor times within
+//! each round, so that other work on the machine affects both.
 
-// Each bench takes what it needs.
+// Each benchmark uses only a part of this module.
 #![allow(dead_code)]
 
 use std::net::SocketAddr;
@@ -18,11 +17,11 @@ use stockade::{HttpBody, http};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 
-/// A request, and the application that answers it by 200.
+/// A request, and the application that responds with 200.
 pub struct Side {
     pub app: App,
     pub target: &'static str,
-    /// The JSON of a POST; without it the request is a GET.
+    /// The JSON of a POST; without it, the request is a GET.
     pub body: Option<String>,
 }
 
@@ -51,7 +50,7 @@ impl Side {
         Server { address, serve, request: self.written() }
     }
 
-    /// Writes the request as a client sends it.
+    /// Returns the request in the form that a client sends.
     pub fn written(&self) -> Vec<u8> {
         let target = self.target;
         let (method, content, body) = match &self.body {
@@ -74,32 +73,32 @@ pub struct Beside {
     pub times: [u64; 2],
 }
 
-/// Prints a ratio beside its goal.
+/// Prints a ratio with its goal.
 pub fn show(name: &str, goal: f64, found: &Beside) {
     let Beside { ratio, times: [own, other] } = found;
     println!("{name}: {ratio:.3} (goal {goal:.2}), {own} ns beside {other} ns");
 }
 
-/// Measures two sides in `rounds` rounds of `requests` requests each, in process, one
-/// request after the other.
+/// Measures two sides in process, one request at a time, in `rounds` rounds of
+/// `requests` requests each.
 pub fn in_process(sides: [&Side; 2], rounds: usize, requests: u64) -> Beside {
     let runtime = runtime();
     median(rounds, || sides.map(|side| called(&runtime, side, requests) / requests))
 }
 
-/// Measures two sides that use threads of their own: the time of the whole process,
-/// with [`TASKS`] requests at a time.
+/// Measures two sides that use additional threads: the time of the whole
+/// process, with [`TASKS`] requests at a time.
 pub fn with_threads(sides: [&Arc<Side>; 2], rounds: usize, requests: u64) -> Beside {
     let runtime = runtime();
     median(rounds, || sides.map(|side| called_at_once(&runtime, side, requests) / requests))
 }
 
-/// Measures two sides as [`servers`] does.
+/// Measures two sides with [`servers`].
 pub fn over_http(sides: [&Side; 2], rounds: usize, requests: u64) -> Beside {
     servers(async || [sides[0].bind().await, sides[1].bind().await], rounds, requests)
 }
 
-/// Returns the round in the middle by its ratio.
+/// Returns the round with the median ratio.
 pub fn median(rounds: usize, mut round: impl FnMut() -> [u64; 2]) -> Beside {
     let mut rounds: Vec<Beside> = (0..rounds)
         .map(|_| {
@@ -112,7 +111,7 @@ pub fn median(rounds: usize, mut round: impl FnMut() -> [u64; 2]) -> Beside {
     rounds.swap_remove(rounds.len() / 2)
 }
 
-/// Makes the runtime of a side, on the thread that is measured.
+/// Creates the runtime of a side on the measured thread.
 pub fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().expect("a runtime")
 }
@@ -153,23 +152,24 @@ fn called_at_once(runtime: &Runtime, side: &Arc<Side>, requests: u64) -> u64 {
     nanoseconds(begin.elapsed())
 }
 
-/// The connections of the client, which has a request on each of them at a time: so
-/// many that the server need not wait.
+/// The number of client connections, with one request on each at a time. It is
+/// high enough that the server never waits.
 const CONNECTIONS: u64 = 32;
 
-/// A server that listens, and the request that it gets.
+/// A listening server, and the request that it receives.
 pub struct Server {
     pub address: SocketAddr,
     pub serve: Pin<Box<dyn Future<Output = ()>>>,
     pub request: Vec<u8>,
 }
 
-/// Measures two servers in `rounds` rounds of `requests` requests each: the time of
-/// the thread on which both of them run, while clients on another thread ask the one
-/// and then the other, in every second round the other way round.
+/// Measures two servers in `rounds` rounds of `requests` requests each. Both
+/// servers run on one thread, which is the measured one. Clients on another
+/// thread send requests to one server and then to the other, in reverse order
+/// in every second round.
 ///
-/// Both are there from the beginning to the end, and a round is short: so what the
-/// machine does besides falls on both, and nothing of their start is measured.
+/// Both servers run for the whole time, and a round is short. Other work on the
+/// machine therefore affects both, and their start is not measured.
 pub fn servers(start: impl AsyncFnOnce() -> [Server; 2], rounds: usize, requests: u64) -> Beside {
     runtime().block_on(async {
         let [one, other] = start().await;
@@ -189,7 +189,7 @@ pub fn servers(start: impl AsyncFnOnce() -> [Server; 2], rounds: usize, requests
     })
 }
 
-/// Waits for the time of the thread of the servers, in nanoseconds.
+/// Waits for the time of the server thread, in nanoseconds.
 type Reader = std::sync::mpsc::Sender<u64>;
 
 fn ask_both(
@@ -214,7 +214,7 @@ fn ask_both(
         }
         (now() - begin) / requests
     };
-    // Not measured: both are warm then.
+    // These unmeasured rounds warm up both servers.
     for side in [0, 1, 0, 1] {
         slice(side);
     }
@@ -229,7 +229,7 @@ fn ask_both(
     })
 }
 
-/// Sends a request on each connection, and then reads the answers.
+/// Sends a request on each connection, then reads the responses.
 fn ask(clients: &mut [Client], request: &[u8]) {
     for client in &mut *clients {
         client.send(request).expect("a connection");

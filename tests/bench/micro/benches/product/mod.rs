@@ -1,4 +1,4 @@
-//! The item of the resources that are measured.
+//! The item type of the measured resources.
 
 use serde::{Deserialize, Serialize};
 use stockade::prelude::*;

@@ -53,11 +53,11 @@ async fn serve(start: Start) -> Result<(), BoxError> {
     Ok(server?.run().await?)
 }
 
-/// The parts that all workers share.
+/// State that all workers share.
 struct Site {
     file: PathBuf,
     news: Sender<&'static str>,
-    /// As in the example of actix-ws, its list of sessions.
+    /// A list of sessions, as in the actix-ws example.
     members: Mutex<Vec<Session>>,
 }
 
@@ -85,7 +85,7 @@ async fn events(site: Data<Site>) -> HttpResponse {
 }
 
 async fn publish(site: Data<Site>) -> HttpResponse {
-    // Without anybody who listens it is no error.
+    // It is not an error if there are no receivers.
     let _ = site.news.send(content::NEWS);
     let members = site.members.lock().unwrap_or_else(PoisonError::into_inner).clone();
     join_all(members.into_iter().map(async |mut member| member.text(content::NEWS).await)).await;

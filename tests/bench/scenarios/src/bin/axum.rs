@@ -1,4 +1,5 @@
-//! axum, with tower-http for the file, and with hyper-util for TLS as in its example.
+//! axum, with tower-http for the file, and with hyper-util for TLS as in axum's
+//! example.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -36,13 +37,13 @@ async fn serve(start: Start) -> Result<(), BoxError> {
         return serve_tls(&start, listener).await;
     }
     let listener = listener.tap_io(|stream| {
-        // Without it, answers wait for acknowledgements.
+        // Otherwise responses wait for acknowledgements.
         let _ = stream.set_nodelay(true);
     });
     Ok(axum::serve(listener, app(&start)).await?)
 }
 
-/// The loop of axum's example `low-level-rustls`.
+/// Serves TLS connections, as in axum's example `low-level-rustls`.
 async fn serve_tls(start: &Start, listener: TcpListener) -> Result<(), BoxError> {
     let acceptor = TlsAcceptor::from(Arc::new(tls::server(&start.folder, start.scenario)?));
     let app = app(start);
@@ -53,7 +54,7 @@ async fn serve_tls(start: &Start, listener: TcpListener) -> Result<(), BoxError>
         tokio::spawn(async move {
             let Ok(stream) = acceptor.accept(stream).await else { return };
             let service = TowerToHyperService::new(app);
-            // What goes wrong on a connection ends it, and nothing else.
+            // An error only ends its own connection.
             let _ = auto::Builder::new(TokioExecutor::new())
                 .serve_connection_with_upgrades(TokioIo::new(stream), service)
                 .await;
@@ -94,7 +95,7 @@ async fn events(
 }
 
 async fn publish(State(news): State<News>) -> StatusCode {
-    // Without anybody who listens it is no error.
+    // It is not an error if there are no receivers.
     let _ = news.send(content::NEWS);
     StatusCode::NO_CONTENT
 }
@@ -104,7 +105,7 @@ async fn live(upgrade: WebSocketUpgrade, State(news): State<News>) -> Response {
     upgrade.on_upgrade(|socket| member(socket, news))
 }
 
-/// Passes the news on to a member until it leaves.
+/// Sends the news to a member until it disconnects.
 async fn member(mut socket: WebSocket, mut news: Receiver<&'static str>) {
     if socket.send(Message::text(content::WELCOME)).await.is_err() {
         return;

@@ -1,4 +1,5 @@
-//! hyper by hand: no router, no framework. It is what all others are measured by.
+//! A handwritten hyper server without a router or a framework. It is the
+//! baseline for all other servers.
 
 use std::convert::Infallible;
 use std::io;
@@ -32,7 +33,7 @@ use tokio_tungstenite::tungstenite::protocol::Role;
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use tokio_util::io::ReaderStream;
 
-/// A small body, or one that is sent as it comes.
+/// A small body or a streamed body.
 type Body = Either<Full<Bytes>, UnsyncBoxBody<Bytes, io::Error>>;
 
 type Answer = Response<Body>;
@@ -42,7 +43,7 @@ fn main() -> Result<(), BoxError> {
     start.runtime()?.block_on(serve(start))
 }
 
-/// The parts that the connections share.
+/// State that the connections share.
 struct Site {
     start: Start,
     news: Sender<&'static str>,
@@ -72,7 +73,7 @@ async fn connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, site: Arc<
     }
 }
 
-/// Serves a connection; what goes wrong ends it, and nothing else.
+/// Serves a connection; an error ends only this connection.
 async fn speak(io: impl Read + Write + Unpin + Send + 'static, site: Arc<Site>) {
     let scenario = site.start.scenario;
     let service = service_fn(move |request| {
@@ -96,7 +97,7 @@ async fn answer(site: &Site, request: Request<Incoming>) -> Answer {
         (&Method::POST, "/orders") => orders(request).await,
         (&Method::GET, "/events") => events(site.news.subscribe()),
         (&Method::POST, "/publish") => {
-            // Without anybody who listens it is no error.
+            // It is not an error if there are no receivers.
             let _ = site.news.send(content::NEWS);
             empty(StatusCode::NO_CONTENT)
         }
@@ -165,7 +166,7 @@ fn live(request: Request<Incoming>, news: Receiver<&'static str>) -> Answer {
     answer
 }
 
-/// Passes the news on to a member until it leaves.
+/// Sends the news to a member until it disconnects.
 async fn member(
     mut socket: WebSocketStream<TokioIo<hyper::upgrade::Upgraded>>,
     mut news: Receiver<&'static str>,

@@ -1,4 +1,4 @@
-//! stockade: all stages off, or its defaults.
+//! stockade, with all stages off or with its defaults.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ fn main() -> Result<(), BoxError> {
 }
 
 async fn serve(start: Start) -> Result<(), BoxError> {
-    // All of them come from one address.
+    // All connections come from one address.
     let options = ServerOptions::new()
         .max_connections(mode::MAX_CONNECTIONS)
         .max_connections_per_client(mode::MAX_CONNECTIONS)
@@ -40,14 +40,14 @@ async fn serve(start: Start) -> Result<(), BoxError> {
 
 type News = broadcast::Sender<&'static str>;
 
-/// The file that is sent.
+/// The path of the file to send.
 struct Place(PathBuf);
 
 fn router(start: &Start) -> Router {
     let (news, _): (News, _) = broadcast::channel(16);
     let options = options(start.mode)
         .enable_web_sockets(true)
-        // All members come from one address.
+        // All members connect from one address.
         .ws_max_connections_per_client(mode::MAX_CONNECTIONS);
     let api = routes! {
         "json": { GET: message },
@@ -110,9 +110,9 @@ async fn events(news: State<News>) -> Sse {
     }))
 }
 
-/// Tells the readers of events and the members of the room.
+/// Sends the news to the event readers and the members of the room.
 async fn publish(news: State<News>, rooms: State<Rooms>) -> StatusCode {
-    // Without anybody who listens it is no error.
+    // It is not an error if there are no receivers.
     let _ = news.send(content::NEWS);
     rooms.broadcast(Audience::Room(ROOM), content::NEWS);
     StatusCode::NO_CONTENT

@@ -1,5 +1,5 @@
-//! Requests that are answered: one at a time on each connection of HTTP/1.1, many on
-//! each of HTTP/2.
+//! Requests with responses: one at a time on each HTTP/1.1 connection, and many
+//! on each HTTP/2 connection.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,17 +23,17 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use super::Target;
 use super::tally::Tally;
 
-/// The connections of HTTP/1.1.
+/// The number of HTTP/1.1 connections.
 const CONNECTIONS: usize = 64;
 
-/// Those that ask for a file.
+/// The number of connections that request a file.
 const FILE_CONNECTIONS: usize = 8;
 
-/// The connections of HTTP/2, and the requests that each has at a time.
+/// The number of HTTP/2 connections, and of concurrent requests on each.
 const HTTP2_CONNECTIONS: usize = 4;
 const STREAMS: usize = 100;
 
-/// Opens the connections of a scenario with one request after the other.
+/// Opens the connections of a scenario with consecutive requests.
 pub(super) async fn open(target: Target<'_>, tally: &Rc<Tally>) -> Result<(), BoxError> {
     let exchange = Rc::new(Exchange::of(target.scenario));
     let config = tls::client(target.folder, target.scenario)?;
@@ -56,7 +56,7 @@ fn connections(scenario: Scenario) -> usize {
     }
 }
 
-/// Opens a connection, and returns a sender for each request that it has at a time.
+/// Opens a connection and returns a sender for each concurrent request.
 async fn connect(target: Target<'_>, connector: &TlsConnector) -> Result<Vec<Sender>, BoxError> {
     let stream = tcp(target).await?;
     let Some(protocol) = target.scenario.protocol() else {
@@ -75,14 +75,14 @@ async fn connect(target: Target<'_>, connector: &TlsConnector) -> Result<Vec<Sen
     Ok((0..STREAMS).map(|_| Sender::Http2(sender.clone())).collect())
 }
 
-/// Opens a connection of TCP.
+/// Opens a TCP connection.
 pub(super) async fn tcp(target: Target<'_>) -> Result<TcpStream, BoxError> {
     let stream = TcpStream::connect(target.address).await?;
     stream.set_nodelay(true)?;
     Ok(stream)
 }
 
-/// Begins HTTP/1.1 on a connection.
+/// Starts HTTP/1.1 on a connection.
 pub(super) async fn http1_over(
     stream: impl AsyncRead + AsyncWrite + Unpin + 'static,
 ) -> Result<http1::SendRequest<Full<Bytes>>, BoxError> {
@@ -91,7 +91,7 @@ pub(super) async fn http1_over(
     Ok(sender)
 }
 
-/// A connection of either version, which takes requests.
+/// A request sender for a connection of either version.
 enum Sender {
     Http1(http1::SendRequest<Full<Bytes>>),
     Http2(http2::SendRequest<Full<Bytes>>),
@@ -112,10 +112,10 @@ impl Sender {
     }
 }
 
-/// A request, and the body of its answer.
+/// A request and the body of its response.
 struct Exchange {
     method: Method,
-    /// Whole for HTTP/2, which has the host in it.
+    /// The target, which includes the host for HTTP/2.
     target: String,
     body: Bytes,
     expected: Bytes,
@@ -146,7 +146,7 @@ impl Exchange {
         Ok(request.body(Full::new(self.body.clone()))?)
     }
 
-    /// Asks once and compares the whole answer.
+    /// Sends one request and compares the whole response.
     async fn compare(&self, sender: &mut Sender) -> Result<(), BoxError> {
         let response = sender.send(self.request()?).await?;
         let status = response.status();
@@ -158,8 +158,9 @@ impl Exchange {
         Ok(())
     }
 
-    /// Asks until the connection ends. A part of the body is that part of a request,
-    /// so that large bodies are counted to the moment.
+    /// Repeats the request until the connection closes. Each part of a body
+    /// counts as that fraction of a request, so large bodies are counted
+    /// accurately.
     async fn repeat(&self, sender: &mut Sender, tally: &Tally) -> Result<(), BoxError> {
         let whole = self.expected.len();
         loop {

@@ -1,5 +1,5 @@
-//! Many clients that get the same news: one publication after the other, each as soon
-//! as all have the one before.
+//! Many clients that receive the same news. Each publication starts when all
+//! clients have received the previous one.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -23,10 +23,10 @@ use super::Target;
 use super::http::{http1_over, tcp};
 use super::tally::Tally;
 
-/// The number of clients that get the news.
+/// The number of clients that receive the news.
 const MEMBERS: usize = 1_000;
 
-/// Opens the readers of server-sent events, and publishes.
+/// Opens the readers of server-sent events and starts publishing.
 pub(super) async fn open_events(target: Target<'_>, tally: &Rc<Tally>) -> Result<(), BoxError> {
     let round = Rc::new(Round::default());
     for _ in 0..MEMBERS {
@@ -61,13 +61,13 @@ async fn read_events(mut body: Incoming, tally: &Tally, round: &Round) -> Result
     Ok(())
 }
 
-/// Opens the members with a WebSocket, and publishes.
+/// Opens the WebSocket members and starts publishing.
 pub(super) async fn open_sockets(target: Target<'_>, tally: &Rc<Tally>) -> Result<(), BoxError> {
     let round = Rc::new(Round::default());
     for _ in 0..MEMBERS {
         let stream = tcp(target).await?;
         let (mut socket, _) = client_async("ws://localhost/live", stream).await?;
-        // Whoever has this is in the room.
+        // A client that receives this is in the room.
         match socket.next().await {
             Some(Ok(Message::Text(text))) if text.as_str() == content::WELCOME => {}
             other => return Err(format!("the welcome is {other:?}").into()),
@@ -111,7 +111,7 @@ impl Round {
     }
 }
 
-/// Publishes once, and goes on in a task.
+/// Publishes once and continues in a task.
 async fn publish(target: Target<'_>, tally: &Rc<Tally>, round: &Rc<Round>) -> Result<(), BoxError> {
     let mut sender = http1_over(tcp(target).await?).await?;
     publish_once(&mut sender, tally, round).await?;
@@ -127,7 +127,7 @@ async fn publish(target: Target<'_>, tally: &Rc<Tally>, round: &Rc<Round>) -> Re
     Ok(())
 }
 
-/// Publishes, and waits until everybody has the news.
+/// Publishes and waits until all clients have the news.
 async fn publish_once(
     sender: &mut http1::SendRequest<Full<Bytes>>,
     tally: &Tally,

@@ -1,4 +1,5 @@
-//! The load: it keeps a server busy, compares its answers, and measures it.
+//! The load generator: it keeps a server busy, compares its responses, and
+//! measures it.
 
 mod http;
 mod members;
@@ -18,42 +19,43 @@ use tokio::time::{sleep, timeout};
 
 use self::tally::Tally;
 
-/// What was measured of one server in one turn.
+/// The measurements of one server in one turn.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sample {
-    /// Processor time of the server for each unit, in microseconds.
+    /// Processor time of the server per unit, in microseconds.
     pub(crate) cpu: f64,
     /// Units per second.
     pub(crate) rate: f64,
-    /// Latencies of a request, or from a publication to its last delivery, in
-    /// microseconds.
+    /// Latencies in microseconds: of a request, or from a publication to its
+    /// last delivery.
     pub(crate) p50: f64,
     pub(crate) p99: f64,
-    /// The processors that the server and the load had.
+    /// The number of processors that the server and the load used.
     pub(crate) busy: f64,
     pub(crate) load_busy: f64,
 }
 
-/// The server that is loaded.
+/// The server under load.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
     pub(crate) scenario: Scenario,
     pub(crate) address: SocketAddr,
-    /// The number of its process.
+    /// The process id.
     pub(crate) process: u32,
     /// The folder with the certificate.
     pub(crate) folder: &'a Path,
 }
 
-/// Loads a server for a while and then measures it, in seconds. The first answer on
-/// each connection is compared byte for byte, the others by their length.
+/// Warms up a server, then measures it. Both times are in seconds. The first
+/// response on each connection is compared byte for byte, and the others by
+/// their length.
 pub(crate) fn measure(target: Target<'_>, warm_up: f64, seconds: f64) -> Outcome<Sample> {
     let work = async {
         let tally = Rc::new(Tally::new()?);
         timeout(PATIENCE, open(target, &tally)).await.map_err(|_| "the server is silent")??;
         sleep(Duration::from_secs_f64(warm_up)).await;
         let own = std::process::id();
-        // From here to the second reading nothing else runs but the load.
+        // Only the load runs until the second reading.
         tally.reset();
         let before = [Usage::of(target.process)?, Usage::of(own)?];
         let start = Instant::now();
@@ -75,7 +77,7 @@ pub(crate) fn measure(target: Target<'_>, warm_up: f64, seconds: f64) -> Outcome
     LocalSet::new().block_on(&runtime, work).map_err(|error| error.to_string())
 }
 
-/// Opens all connections, which go on by themselves as tasks of this thread.
+/// Opens all connections, which continue as tasks on this thread.
 async fn open(target: Target<'_>, tally: &Rc<Tally>) -> Result<(), BoxError> {
     match target.scenario {
         Scenario::Events => members::open_events(target, tally).await,
@@ -84,5 +86,5 @@ async fn open(target: Target<'_>, tally: &Rc<Tally>) -> Result<(), BoxError> {
     }
 }
 
-/// For all connections together.
+/// The timeout for all connections together.
 const PATIENCE: Duration = Duration::from_secs(30);

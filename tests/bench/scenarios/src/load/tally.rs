@@ -1,4 +1,4 @@
-//! [`Tally`]: the units that are done, and how long they took.
+//! [`Tally`]: completed units and their durations.
 
 use std::cell::{Cell, RefCell};
 use std::time::Instant;
@@ -6,13 +6,13 @@ use std::time::Instant;
 use bench_scenarios::BoxError;
 use hdrhistogram::Histogram;
 
-/// What the tasks of a load have done since the last reset.
+/// The work of a load's tasks since the last reset.
 #[derive(Debug)]
 pub(super) struct Tally {
     units: Cell<f64>,
-    /// In nanoseconds.
+    /// The latencies, in nanoseconds.
     latencies: RefCell<Histogram<u64>>,
-    /// The first thing that went wrong.
+    /// The first error.
     failure: RefCell<Option<String>>,
 }
 
@@ -31,18 +31,18 @@ impl Tally {
         self.latencies.borrow_mut().reset();
     }
 
-    /// Adds units, or a part of one.
+    /// Adds units, or a fraction of one.
     pub(super) fn add(&self, units: f64) {
         self.units.set(self.units.get() + units);
     }
 
-    /// Adds the time from here to now.
+    /// Adds the time from `since` until now.
     pub(super) fn took(&self, since: Instant) {
         let nanos = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.latencies.borrow_mut().saturating_record(nanos);
     }
 
-    /// Notes the end of a task, which fails the measurement.
+    /// Records the end of a task, which fails the measurement.
     pub(super) fn ended(&self, outcome: Result<(), BoxError>) {
         let text = match outcome {
             Ok(()) => "a connection has ended".to_owned(),
@@ -51,7 +51,8 @@ impl Tally {
         self.failure.borrow_mut().get_or_insert(text);
     }
 
-    /// Returns the units, if nothing went wrong and there are some.
+    /// Returns the number of units, or an error if a task failed or there are
+    /// none.
     pub(super) fn units(&self) -> Result<f64, BoxError> {
         match (&*self.failure.borrow(), self.units.get()) {
             (Some(failure), _) => Err(failure.as_str().into()),
@@ -60,7 +61,7 @@ impl Tally {
         }
     }
 
-    /// Returns the time in microseconds that this share of the latencies is below.
+    /// Returns a percentile of the latencies, in microseconds.
     pub(super) fn latency(&self, share: f64) -> f64 {
         self.latencies.borrow().value_at_quantile(share) as f64 / 1_000.0
     }
