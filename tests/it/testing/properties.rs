@@ -1,4 +1,5 @@
-//! `check_schemas`: properties of routes, by input that is made of schemas.
+//! `check_schemas`: property tests of routes, with input generated from
+//! schemas.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,7 +22,7 @@ async fn the_shop_keeps_its_schemas() {
         .rebuild(router)
         .skip(r"POST /products/:id(\d+)/image", "forms with files are not made")
         .users(|_| Some(Credentials::bearer(token(DAN))))
-        // A hash of a password costs half a second without optimization.
+        // Hashing a password takes half a second without optimization.
         .cases_of("POST /login", 2)
         .cases_of("POST /users", 2)
         .run()
@@ -42,7 +43,7 @@ async fn the_shop_keeps_its_schemas() {
     assert_eq!(chat[0].part, "the route");
 }
 
-/// The report on one route, which no file keeps.
+/// Returns the report for one route, without saving failures.
 async fn report_of(router: Router) -> SchemaReport {
     check_schemas(router).kept_in(None).try_run().await.unwrap()
 }
@@ -110,12 +111,13 @@ async fn types_of_all_kinds_are_judged_as_they_are_described() {
     assert_eq!((route.valid, route.replies[&200]), (64, 64));
     assert!(route.rules > 40, "{report}");
     assert!(route.not_checked.is_empty(), "{report}");
-    // The same cases, in the same order.
+    // The cases and their order are the same.
     let again = report_of(make()).await;
     assert_eq!(json!(again), json!(report));
 }
 
-/// Pairs of texts cannot contain an empty list, so a required list is never empty there.
+/// Form pairs cannot contain an empty list, so a required list is never empty
+/// there.
 #[tokio::test]
 async fn lists_of_forms_and_queries_are_never_empty() {
     #[derive(Deserialize, Serialize, Schema)]
@@ -163,7 +165,7 @@ async fn a_check_by_hand_that_refuses_valid_input_is_found() {
         })
     })
     .await;
-    // The smallest amount that is refused.
+    // The smallest rejected amount.
     assert_one_failure(&report, Property::Valid, &["answered with 400", "POST /pay", "1001"]);
 }
 
@@ -183,7 +185,7 @@ async fn a_panic_is_found() {
     assert_one_failure(&report, Property::Valid, &["answered with 500", "GET /share?by=0"]);
 }
 
-/// The schema of orders.
+/// Returns the schema of orders.
 fn order() -> Schema {
     Schema::from_value(&json!({
         "type": "object",
@@ -192,7 +194,8 @@ fn order() -> Schema {
     .unwrap()
 }
 
-/// Orders that are checked by middleware, which says that it goes by [`order`].
+/// Returns a router for orders with middleware that checks them and declares
+/// [`order`] as its schema.
 fn orders(check: Middleware) -> Router {
     let check = check.describing(|doc| {
         doc.checks(InputFrom::Body, &order(), &ValidationOptions::new());
@@ -202,7 +205,7 @@ fn orders(check: Middleware) -> Router {
             POST: {
                 handler: async |Body(_): Body<Unchecked<Value>>| (),
                 middleware: [check],
-                // The check reads no forms.
+                // The check does not read forms.
                 accepts: ["application/json"],
             },
         },
@@ -232,7 +235,7 @@ async fn an_answer_that_names_another_field_is_found() {
         if errors.is_empty() { Ok(()) } else { Err(ApiError::validation(errors)) }
     }
     let report = report_of(orders(Middleware::new(check))).await;
-    // That the body is an object is told as it should be.
+    // The error for a body that is not an object is correct.
     assert_eq!((report.routes[0].valid, report.routes[0].rules), (64, 1), "{report}");
     let named = r#""count" breaks `minimum` or `min`, and the answer names "amount" by `minimum`"#;
     assert!(report.failures().any(|failure| failure.message == named), "{report}");
@@ -315,11 +318,11 @@ async fn a_failing_case_is_kept_and_tried_first() {
     assert!(first.to_string().contains(&file.display().to_string()), "{first}");
     let kept: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(kept[0]["input"]["query"], json!({ "number": 501 }));
-    // One case would hardly find it.
+    // A single case would rarely find it.
     let again = check(500, 1).await.unwrap();
     assert_one_failure(&again, Property::Valid, &["GET /pages?number=501"]);
     assert!(check(1_000_000, 1).await.unwrap().is_passed());
-    // A file of something else stays as it is.
+    // A file with other content is not changed.
     fs::write(&file, "{}").unwrap();
     let report = check(500, 64).await.unwrap();
     assert!(report.not_kept.is_some() && !report.is_passed());
@@ -348,8 +351,9 @@ async fn errors_of_an_own_form_have_the_status_of_validation() {
     assert!(report.is_passed() && report.routes[0].rules > 2, "{report}");
 }
 
-/// An API below organizations, of which one exists, in two versions. `built` counts the
-/// routers, and `sent` the requests that reach the middleware.
+/// Returns an API below organizations, in two versions; one organization
+/// exists. `built` counts the routers, and `sent` counts the requests that
+/// reach the middleware.
 fn nested(built: &Arc<AtomicU32>, sent: &Arc<AtomicU32>) -> Router {
     #[derive(Deserialize, Schema)]
     #[expect(dead_code, reason = "only the schema matters")]
@@ -395,7 +399,7 @@ async fn a_nested_api_is_checked_with_values_of_parameters() {
     assert_eq!(report.routes[0].not_checked[0].why, "same handlers as v2");
     assert_eq!(built.swap(0, Ordering::Relaxed), 1);
 
-    // Without the value no request comes further than the middleware.
+    // Without the value, no request gets past the middleware.
     let report = check().try_run().await.unwrap();
     let failures: Vec<_> = report.failures().collect();
     assert_eq!(failures.len(), 2, "{report}");
@@ -409,7 +413,7 @@ async fn a_nested_api_is_checked_with_values_of_parameters() {
     built.store(0, Ordering::Relaxed);
     let (again, in_org) = (Arc::clone(&built), Arc::clone(&sent));
     check().param("org", "acme").rebuild(move || nested(&again, &in_org)).run().await;
-    // The first one, and one for each route that is not skipped.
+    // The first router, and one for each route that is not skipped.
     assert_eq!(built.load(Ordering::Relaxed), 3);
 }
 
@@ -460,9 +464,10 @@ async fn only_the_first_case_of_a_message_is_shrunk() {
     let check = check_schemas(make()).rebuild(make).kept_in(None);
     let report = check.try_run().await.unwrap();
     assert_eq!(report.failures().count(), 4, "{report}");
-    // One for the map, and one for each route.
+    // One router for the map, and one for each route.
     assert_eq!(built.load(Ordering::Relaxed), 5);
-    // Invalid input does not reach the handler, and each further request shrinks a case.
+    // Invalid input does not reach the handler. Each further request shrinks a
+    // case.
     for (index, (route, sent)) in report.routes.iter().zip(&sent).enumerate() {
         let shrinking = sent.load(Ordering::Relaxed) - route.replies[&500] - route.valid;
         assert_eq!(shrinking > 0, index == 0, "{shrinking} requests: {report}");
@@ -477,7 +482,7 @@ async fn a_handler_that_documents_404_is_reached() {
     assert!(report.is_passed() && report.routes[0].valid == 64, "{report}");
 }
 
-/// A handler that takes `IfMatch` gets the header, which matches each version.
+/// A handler with `IfMatch` gets a header that matches every version.
 #[tokio::test]
 async fn routes_that_require_a_version_are_checked() {
     use stockade::middleware::{IfMatch, WithETag};

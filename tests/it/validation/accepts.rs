@@ -1,4 +1,4 @@
-//! Narrowing what a body may be.
+//! Restrictions on the content type of a body.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -81,7 +81,7 @@ fn a_router_narrows_all_routes_but_those_with_a_list_of_their_own() {
     let app = app(router);
     check(&app, &format!("POST /x\n{FORM}"), UNSUPPORTED);
     check(&app, &format!("POST /form\n{JSON}"), UNSUPPORTED);
-    // Before any middleware.
+    // The request is rejected before any middleware.
     assert_eq!(ran.load(Ordering::Relaxed), 0);
     check(&app, &format!("POST /x\n{JSON}"), "200 ada");
     check(&app, &format!("POST /form\n{FORM}"), "200 ada");
@@ -102,7 +102,7 @@ fn the_routes_of_a_host_are_narrowed_too() {
     assert_eq!(call(format!("POST /only\n{JSON}")), "200 ada");
 }
 
-/// The messages of the mistakes.
+/// Returns the messages of the configuration errors.
 #[track_caller]
 fn mistakes(router: Router) -> Vec<String> {
     let error = router.build().unwrap_err();

@@ -1,4 +1,4 @@
-//! Bodies: limits, content types, what is malformed.
+//! Bodies: limits, content types and malformed input.
 //!
 //! Spec: Limits › Body size; Request object › body.
 
@@ -112,7 +112,7 @@ fn a_value_that_does_not_fit_names_its_field() {
         &refused("y", "Number must be at most 255", "maximum"),
     );
     post("/typed", JSON, r#"{"x":null}"#, &refused("x", "Expected integer, got null", "type"));
-    // serde would take an array by position.
+    // serde would accept an array by position.
     post("/typed", JSON, "[1,2]", &refused("", "Expected object, got array", "type"));
     post("/typed", JSON, "[1,2", INVALID);
     post("/typed", JSON, "7", &refused("", "Expected object, got number", "type"));
@@ -146,7 +146,7 @@ fn an_absent_body() {
         "DELETE /typed\ncontent-type: application/json\n\n{\"x\":1}",
         r#"200 {"x":1,"y":0}"#,
     );
-    // Bodies of GET are not parsed.
+    // The body of a GET is not parsed.
     check(&echoing(), "GET /parsed\ncontent-type: application/json\n\n{", "200 {}");
 }
 
@@ -258,7 +258,7 @@ fn forms_are_read_as_browsers_send_them() {
     };
     untyped("", r#"200 {"flag":false,"size":7}"#);
     untyped("flag=on&age=&size=", r#"200 {"flag":true,"size":7}"#);
-    // JSON says what it means.
+    // The conversions of form values do not apply to JSON.
     check_field_error(
         &app,
         &format!("POST /typed\n{JSON}\n\n{{\"terms\":true}}"),
@@ -269,7 +269,7 @@ fn forms_are_read_as_browsers_send_them() {
     check_field_error(&app, &on, "news", "Expected boolean, got string");
 }
 
-/// Checks the first error of a request that fails its validation.
+/// Checks the first error of a request that fails validation.
 #[track_caller]
 fn check_field_error(app: &App, text: &str, field: &str, message: &str) {
     let request = crate::support::request(text);
@@ -295,7 +295,7 @@ fn several_arguments_may_read_the_body() {
     post("/both", JSON, "[1]", "200 3 [1]");
 }
 
-/// A body that comes in pieces, without a length.
+/// Returns a chunked body without a length.
 fn chunked(pieces: Vec<&'static str>) -> HttpBody {
     HttpBody::stream(stream::iter(pieces.into_iter().map(Ok::<_, Infallible>)))
 }
@@ -442,7 +442,7 @@ fn options_of_a_host_override_those_of_the_router() {
     };
     assert_eq!(call("POST /x\n\n123"), "200 3");
     assert_eq!(call("POST /x\n\n1234"), TOO_LARGE);
-    // The limit of a route is its own.
+    // The route's own limit applies.
     assert_eq!(call("POST /own\n\n123"), TOO_LARGE);
 }
 
@@ -531,7 +531,7 @@ fn multipart_names_are_read_as_clients_send_them() {
         (r#"name="a%22%0D%0A"; filename="b%22.txt""#, r#"["a\"\r\n","b\".txt",false]"#),
         ("name=\"a\";\r\n filename=\"b.txt\"", r#"["a","b.txt",true]"#),
         ("name=\"a\"\r\n\t; filename*=\r\n utf-8''b", r#"["a","b",true]"#),
-        // No way of writing a name makes a path of it.
+        // A file name is never interpreted as a path, in any notation.
         (r#"name="a"; filename*=UTF-8''..%2F..%2Fetc"#, r#"["a","../../etc",false]"#),
         (r#"name="a"; filename*=UTF-8''b%00.png"#, r#"["a","b\u0000.png",false]"#),
         (r#"name="a"; filename="..\x""#, r#"["a","..\\x",false]"#),

@@ -1,4 +1,4 @@
-//! `#[derive(Schema)]` and `#[derive(ApiError)]`, seen through the facade.
+//! `#[derive(Schema)]` and `#[derive(ApiError)]` through the facade crate.
 //!
 //! Spec: Handler contract; Errors › Error classes.
 
@@ -45,7 +45,7 @@ enum Shape {
 #[derive(Clone, Schema, Serialize)]
 struct Item(u8);
 
-/// Only read: it is not a reply, and compiles.
+/// A type that is only read compiles without `Serialize`; it is not a reply.
 #[derive(serde::Deserialize, Schema)]
 struct Sent<T> {
     value: T,
@@ -64,7 +64,7 @@ impl Reply for Csv {
     }
 }
 
-/// Serializes only some of its instances.
+/// A type with only some serializable instances.
 #[derive(Schema)]
 struct Wrapper<T>(T);
 
@@ -85,7 +85,8 @@ fn one_derive_makes_a_reply() {
     check(&app, &format!("{json}{{\"value\":\"a\"}}"), "200 a");
     check(&app, "GET /csv", "200 a,b\nc,d");
     check(&app, "GET /wrapper", "200 7");
-    // The schema of a wrapper of anything, such as of a `String`, is there without `Serialize`.
+    // A generic wrapper, for example of a `String`, has a schema without
+    // `Serialize`.
     assert!(Wrapper::<String>::schema().is_ok());
 }
 
@@ -133,7 +134,7 @@ enum ShopError {
     Perhaps(#[details] Option<Value>),
 }
 
-// `Item` is shown in the test of details only.
+// Only the test of error details prints `Item`.
 impl fmt::Debug for Item {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Item")
@@ -187,7 +188,7 @@ fn causes_are_kept_in_order() {
     assert!(ShopError::Gone.source().is_none());
 }
 
-/// As another derive writes it.
+/// An error in the style of another derive.
 #[derive(ApiError, Debug)]
 enum Plain {
     #[status(401)]
@@ -227,7 +228,7 @@ struct Wrapped<E>(#[source] E);
 #[derive(ApiError, Debug)]
 enum Never {}
 
-// A name that the expansion might use.
+// The expansion might use this name.
 #[derive(ApiError, Debug)]
 #[status(418, "no cause")]
 struct Cause;
@@ -252,7 +253,7 @@ fn structs_and_generic_types_are_errors_too() {
     assert!(None::<Never>.map(ApiError::from).is_none());
 }
 
-/// Answered as the error within it, beside variants of its own.
+/// An error that responds like its inner error, and has its own variants too.
 #[derive(ApiError, Debug)]
 enum AppError {
     #[status(transparent)]
@@ -289,7 +290,7 @@ enum Mixed<E> {
     Gone,
 }
 
-/// Without messages, the type writes its text for its own variants.
+/// An error without messages: the type writes the text for its own variants.
 #[derive(ApiError, Debug)]
 enum Silent {
     #[status(transparent)]
@@ -331,7 +332,7 @@ fn transparent_variants_keep_headers_and_causes_of_their_field() {
     assert_eq!(error.headers().collect::<Vec<_>>(), [("retry-after", "3")]);
     assert!(error.source().is_some_and(|source| source.is::<Cause>()));
 
-    // The source of the answer is the inner error, and not the one around it.
+    // The source of the response is the inner error, not the outer one.
     let bank = || AppError::from(ShopError::from(std::io::Error::other("reset")));
     assert_eq!(bank().to_string(), "the bank did not answer");
     assert_eq!(bank().source().map(ToString::to_string).as_deref(), Some("reset"));

@@ -1,5 +1,5 @@
-//! Extractors of the connection and of middleware; arguments that may be absent;
-//! middleware that takes extractors.
+//! Extractors of the connection and of middleware, optional arguments, and
+//! middleware with extractors.
 //!
 //! Spec: Handler contract; Middleware contract.
 
@@ -13,7 +13,7 @@ use stockade::{HttpBody, PeerAddr};
 
 use crate::support::{app, app_of, block_on, check, request, show};
 
-/// The tenant of a request, found by middleware or by a header.
+/// The tenant of a request, set by middleware or by a header.
 #[derive(Clone, Debug, PartialEq)]
 struct Tenant(String);
 
@@ -173,7 +173,7 @@ fn eight_extractors_and_a_body_that_is_kept_for_the_handler() {
     check(&app, wrong, &block_on(refusal()));
 }
 
-/// The answer of a handler to the same mistake.
+/// Returns the response of a handler to the same error.
 async fn refusal() -> String {
     #[derive(serde::Deserialize, Schema)]
     #[allow(dead_code, reason = "only its shape counts")]

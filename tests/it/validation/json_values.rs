@@ -1,5 +1,4 @@
-//! The limit of the values of a JSON body that are kept untyped, and what else
-//! a body may not bring back.
+//! The limit on untyped values in a JSON body, and other limits on bodies.
 
 use std::collections::HashMap;
 
@@ -24,7 +23,7 @@ struct Numbers {
     numbers: Vec<u32>,
 }
 
-/// A list with so many values, itself among them.
+/// Returns a list with this number of values, including the list itself.
 fn list(values: usize) -> String {
     format!("[{}0]", "0,".repeat(values - 2))
 }
@@ -33,8 +32,8 @@ fn post(path: &str, body: &str) -> String {
     format!("POST {path}\n{JSON}\n\n{body}")
 }
 
-/// Each way in which a body becomes a `Value`, and how many values it has
-/// beside a list within.
+/// Routes for each way to parse a body as `Value`, with the number of values in
+/// addition to an inner list.
 fn ways() -> RouteTree {
     routes! {
         "value": { POST: async |Body(body): Body<Value>| json!(body.is_array()) },
@@ -54,7 +53,7 @@ fn ways() -> RouteTree {
 fn every_untyped_body_has_at_most_100_000_values() {
     let app = app_of(ways());
     for path in ["value", "unchecked", "request", "entry", "schema", "input", "sanitized", "list"] {
-        // The elements of a `Vec<Value>` count, and not the list.
+        // The elements of a `Vec<Value>` count, but the list itself does not.
         let most = if path == "list" { 100_001 } else { 100_000 };
         check(&app, &post(&format!("/{path}"), &list(most)), "200 true");
         let refused = r#"413 {"error":"Request body has more than 100000 values"}"#;
@@ -82,7 +81,7 @@ fn typed_bodies_are_bounded_by_their_size_alone() {
     let numbers = |values| format!(r#"{{"numbers":{},"more":{}}}"#, list(values), list(values));
     check(&app, &post("/numbers", &numbers(200_001)), "200 200000");
     check(&app, &post("/unchecked", &list(300_001)), "200 300000");
-    // To say what is wrong, it is judged without its type.
+    // The body is validated without its type to report the error.
     let wrong = |values| post("/numbers", &numbers(values).replace("0]", "-1]"));
     assert!(block_on(call(&app, &wrong(40_000))).starts_with("400 "));
     let refused = r#"413 {"error":"Request body has more than 100000 values"}"#;
@@ -113,7 +112,7 @@ fn of_a_list_that_is_too_long_no_more_is_kept() {
         let answer = block_on(async { show(app.handle(refused).await).await });
         assert_eq!(answer, r#"413 {"error":"Request body has more than 100000 values"}"#);
     });
-    // 300,000 of them would take 80 MB, and as much again while the list grows.
+    // 300,000 values would need 80 MB, and 80 MB more while the list grows.
     assert!(counted.bytes_max < 10_000_000, "{} bytes", counted.bytes_max);
 }
 

@@ -1,8 +1,9 @@
-//! The files of JSONTestSuite as bodies, read in two ways.
+//! The files of JSONTestSuite as request bodies, read in two ways.
 //!
-//! `y_` must be taken, `n_` refused with 400, `i_` either, but what is not UTF-8
-//! is refused. That holds for a route that keeps the whole document, and for one
-//! whose type skips it, where serde_json alone would let any bytes pass.
+//! A `y_` file must be accepted and an `n_` file rejected with 400. An `i_`
+//! file may be either, but invalid UTF-8 is always rejected. This applies to a
+//! route that keeps the whole document, and to a route with a type that skips
+//! it. In the second case serde_json by itself would accept any bytes.
 
 use std::fs;
 use std::path::Path as FilePath;
@@ -28,13 +29,14 @@ fn a_document_that_is_skipped_is_judged_alike() {
     });
 }
 
-/// The document stands in a field that this does not have.
+/// A type without the field that contains the document.
 #[derive(serde::Deserialize, Schema)]
 struct Kept {
     known: u8,
 }
 
-/// Sends every file, after `wrap`, and compares the status with its name.
+/// Sends every file, converted by `wrap`, and compares the status with the file
+/// name.
 #[track_caller]
 fn check_all(app: &App, wrap: fn(&[u8]) -> Vec<u8>) {
     let folder = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("vectors/json-parsing");

@@ -1,4 +1,4 @@
-//! Lists and objects in query strings, and the options for their texts.
+//! Lists and objects in query strings, and the options for query values.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -205,7 +205,7 @@ async fn empty_texts_are_absent_where_the_option_says_so() {
         client.get(format!("/plain?{field}=")).await.assert_status(400);
         client.get(format!("/lenient?{field}=")).await.assert_status(200);
     }
-    // Text is not absent, and what is not empty is checked as before.
+    // Text is not absent, and non-empty values are checked as usual.
     client.get("/lenient?age=x").await.assert_field_error("age", "type");
 }
 

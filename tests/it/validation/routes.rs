@@ -1,4 +1,4 @@
-//! Validation on a route: entries, middleware, types of handlers.
+//! Validation on a route: route options, middleware and handler types.
 //!
 //! Spec: Validation schemas; Middleware helpers; Errors › Statuses.
 
@@ -17,7 +17,7 @@ use crate::support::{app, app_of, check};
 const JSON: &str = "content-type: application/json";
 const FORM: &str = "content-type: application/x-www-form-urlencoded";
 
-/// The answer to these failures, each `field`, `message`, `rule`.
+/// Returns the response to these errors, each `field`, `message` and `rule`.
 fn refused(errors: &[[&str; 3]]) -> String {
     let errors: Vec<Value> = errors
         .iter()
@@ -107,7 +107,7 @@ fn typed() -> App {
         "list": { GET: async |Query(page): Query<Page>| page },
         ":city": { "halls": { ":hall": {
             GET: async |Path(place): Path<Place>| place,
-            // The order of the arguments is not the order of the checks.
+            // The checks do not follow the order of the arguments.
             POST: async |_: Body<NewUser>, _: Query<Page>, Path(place): Path<Place>| place,
         } } },
         "one": { ":n": { GET: async |Path(n): Path<u8>| n.to_string() } },
@@ -182,7 +182,7 @@ fn parameters_are_checked_by_the_schema_of_their_type() {
     check(&app, "GET /two/7-x", "200 7 x");
     check(&app, "GET /two/y-x", &refused(&[["a", "Expected integer, got string", "type"]]));
 
-    // Integers that end where their type does.
+    // Integers at the limits of their type.
     let message = "Number must be at most 9223372036854775807";
     let beyond = |name| refused(&[[name, message, "maximum"]]);
     check(&app, "GET /wide/9223372036854775807", "200 9223372036854775807");
@@ -403,7 +403,7 @@ fn the_types_of_the_head_come_before_the_schema_of_the_body() {
     check(&app, &post("/x"), &refused(&[["id", "Expected integer, got string", "type"]]));
     check(&app, &post("/7?page=0"), &refused(&[["page", "Number must be at least 1", "minimum"]]));
     check(&app, &post("/7"), &refused(&[["n", "Required field 'n' is missing", "required"]]));
-    // Whatever is wrong with the body.
+    // The result does not depend on the error in the body.
     check(
         &app,
         "POST /x\ncontent-type: image/png\n\nx",

@@ -1,4 +1,4 @@
-//! Unions without a tag in bodies, queries, forms, replies and documents.
+//! Untagged unions in bodies, queries, forms, replies and documents.
 //!
 //! Spec: Validation schemas.
 
@@ -118,7 +118,7 @@ fn queries_and_forms_choose_by_their_texts() {
     );
 }
 
-/// Returns the breaches of the official schema.
+/// Returns the violations of the official schema.
 fn breaches(document: &Value, schema: &str) -> Vec<String> {
     let schema: Value = serde_json::from_str(schema).unwrap();
     let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
@@ -180,7 +180,7 @@ fn responses_of_unions_keep_their_contract() {
     });
 }
 
-/// A reply may borrow, and a body may have text that is owned when it is read.
+/// A reply may borrow its text, while a body owns the text that it reads.
 #[test]
 fn types_with_lifetimes_are_replies_and_bodies() {
     #[derive(Serialize, Deserialize, Schema)]

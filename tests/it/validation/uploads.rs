@@ -1,4 +1,4 @@
-//! Forms with files as types.
+//! Typed forms with files.
 
 use bytes::Bytes;
 use serde::Deserialize;
@@ -101,7 +101,7 @@ async fn wrong_parts_are_errors_of_their_fields() {
     let late = end(form()).text("public", "false");
     let error = post(late).await;
     error.assert_status(400).assert_error("The part 'public' must come before the file");
-    // The same text as a place among the files is no file.
+    // A text field with the index of a file is not a file.
     post(end(form().text("cover", "0"))).await.assert_status(200);
 }
 

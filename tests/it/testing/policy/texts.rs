@@ -1,4 +1,4 @@
-//! The rules about texts that are shown to others.
+//! Policy rules about texts that other users see.
 
 use stockade::prelude::*;
 
@@ -21,7 +21,7 @@ struct Careful {
     login: String,
     #[schema(pattern = r#"^https://[^\s"'<>]+$"#)]
     image: Option<Link>,
-    /// A number.
+    /// A number rather than text.
     link: Option<u64>,
     /// The name does not suggest a special format.
     text: String,
