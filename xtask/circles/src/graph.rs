@@ -1,4 +1,5 @@
-//! Circles of a graph: its strongly connected components of two files or more.
+//! Circles of a graph: its strongly connected components with at least two
+//! files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +48,7 @@ fn circle(files: &[&str], uses: &Uses) -> Circle {
     Circle { files: files.iter().map(|&file| file.to_owned()).collect(), edges: edges.collect() }
 }
 
-/// The files that a file uses, directly or not.
+/// Returns the files that a file uses, directly or indirectly.
 fn reachable<'a>(file: &'a str, next: &BTreeMap<&'a str, Vec<&'a str>>) -> BTreeSet<&'a str> {
     let mut reached = BTreeSet::new();
     let mut open = vec![file];

@@ -1,8 +1,9 @@
-//! Prints the largest circle of files in each crate, and the number of names in the
-//! `__internal` modules. A circle is a set of files that use each other in a loop.
+//! Prints the largest circle of files in each crate, and the number of names in
+//! the `__internal` modules. A circle is a set of files that use each other in
+//! a loop.
 //!
-//! `cargo xtask circles` runs it and fails if a number is above its limit.
-//! `cargo xtask circles -v` lists the files and the names that tie them.
+//! `cargo xtask circles` runs it and fails if a number exceeds its limit.
+//! `cargo xtask circles -v` lists the files and the names that connect them.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command prints")]
 
@@ -17,10 +18,10 @@ use std::{env, fs};
 use graph::Circle;
 use sources::Sources;
 
-/// The largest circle that a crate may have, in files.
+/// The maximum size of a crate's largest circle, in files.
 const LIMITS: &[(&str, usize)] = &[("stockade-core", 6), ("stockade-routing", 8)];
 
-/// The largest number of names in the `__internal` modules of all crates.
+/// The maximum number of names in the `__internal` modules of all crates.
 const MAX_INTERNAL_NAMES: usize = 40;
 
 fn main() -> ExitCode {
@@ -38,7 +39,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints the circles of all crates, and returns those above their limits.
+/// Prints the circles of all crates and returns those above their limits.
 fn run(crates: &Path, verbose: bool) -> Result<Vec<String>, String> {
     let mut faults = Vec::new();
     let mut internal = 0;

@@ -1,8 +1,9 @@
 //! The modules of a crate, and the names that its files use from each other.
 //!
-//! A name is followed through re-exports to the file that defines it. So a
-//! re-export does not tie files, and `use crate::Name` ties to the file that
-//! defines `Name`. Methods are not followed. Tests do not count.
+//! A name is resolved through re-exports to the file that defines it. A
+//! re-export therefore does not connect files, and `use crate::Name` connects
+//! to the file that defines `Name`. Methods are not resolved, and tests are
+//! ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -125,8 +126,8 @@ impl Sources {
         self.uses = uses;
     }
 
-    /// Returns the file that defines the last name of a path, as far as the path
-    /// is inside the crate.
+    /// Returns the file that defines the last name of a path, if the path is
+    /// inside the crate.
     fn resolve(&self, from: &[String], path: &[String], depth: usize) -> Option<(String, String)> {
         if depth > 16 {
             return None;
@@ -149,7 +150,7 @@ impl Sources {
             } else if found.children.contains(name) {
                 module.push(name.clone());
             } else if let Some(import) = found.imported.get(name) {
-                // An import of the same name from another crate ends here.
+                // An import with the same name from another crate ends here.
                 if import == path && module == from {
                     return None;
                 }
@@ -171,7 +172,7 @@ impl Sources {
     }
 }
 
-/// The file of a child module.
+/// Returns the file of a child module.
 fn file_of(parent: &Path, name: &str) -> Result<PathBuf, String> {
     let stem = parent.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let folder = parent.parent().unwrap_or(parent);
@@ -207,8 +208,8 @@ fn defined(item: &Item) -> Option<String> {
     Some(name.to_string())
 }
 
-/// Calls a function with each name that a `use` imports, and its path. The name of a
-/// glob is `None`, and its path ends with `*`.
+/// Calls a function with each name that a `use` imports, and its path. For a
+/// glob, the name is `None` and the path ends with `*`.
 fn flatten(
     tree: &UseTree,
     path: &mut Vec<String>,

@@ -1,4 +1,4 @@
-//! Clients of a run: a connection, and a load of many.
+//! Clients of a run: a single connection, and a load with many connections.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// The most that can be left of a third of the catalog's limit, which a node allows alone.
+/// The maximum remaining quota for a third of the catalog's limit, which a node
+/// without the store allows.
 const SHARE: u64 = 3_000_000;
 
 /// A connection to HAProxy.
@@ -18,14 +19,14 @@ pub struct Connection {
 pub struct Response {
     pub status: u16,
     pub body: String,
-    /// The cookie that it sets, as a client sends it back.
+    /// The cookie that HAProxy sets, to be sent back.
     pub cookie: Option<String>,
-    /// The requests that `RateLimit` says are left.
+    /// The remaining requests from the `RateLimit` header.
     left: Option<u64>,
 }
 
 impl Response {
-    /// Returns true if the engine has counted the request.
+    /// Returns true if the store has counted the request.
     pub fn is_shared(&self) -> bool {
         self.status == 200 && self.left.is_some_and(|left| left > SHARE)
     }
@@ -43,12 +44,12 @@ impl Connection {
         Ok(Self { stream: BufReader::new(stream) })
     }
 
-    /// Sends a request of a client, which has an address of its own for each number.
+    /// Sends a request as a client; each number has its own address.
     pub fn get(&mut self, path: &str, client: u32) -> Result<Response, String> {
         self.send("GET", path, &format!("X-Forwarded-For: {}\r\n", address_of(client)))
     }
 
-    /// Sends a request with these lines of its head.
+    /// Sends a request with these additional header lines.
     pub fn send(&mut self, method: &str, path: &str, lines: &str) -> Result<Response, String> {
         let length = if method == "GET" { "" } else { "Content-Length: 0\r\n" };
         let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n{length}{lines}\r\n");
@@ -94,11 +95,11 @@ pub fn address_of(client: u32) -> Ipv4Addr {
     Ipv4Addr::from_bits(0x0a00_0000 + client)
 }
 
-/// One request: when it began, how long it took, and its response.
+/// One request: its start, its duration and its response.
 pub struct Sample {
     pub begun: Instant,
     pub took: Duration,
-    /// `None` for a connection that broke.
+    /// The response, or `None` if the connection failed.
     pub response: Option<Response>,
 }
 
@@ -112,7 +113,7 @@ impl Sample {
     }
 }
 
-/// Requests for one path from many connections, until it is ended.
+/// Requests for one path from many connections, until it is stopped.
 pub struct Load {
     is_over: Arc<AtomicBool>,
     threads: Vec<JoinHandle<Vec<Sample>>>,
@@ -123,7 +124,7 @@ impl Load {
         let is_over = Arc::new(AtomicBool::new(false));
         let send = |index: u32| {
             let (address, is_over) = (address.to_owned(), Arc::clone(&is_over));
-            // One after the other, and not all at once in each pause.
+            // The connections send their requests spread over the pause.
             let offset = pause * index / connections;
             move || {
                 thread::sleep(offset);
@@ -169,8 +170,8 @@ fn send_until(
     samples
 }
 
-/// Sends 3,000 requests of one client on 30 connections at once, and returns the number
-/// of those that passed.
+/// Sends 3,000 requests of one client on 30 connections at once, and returns
+/// the number of accepted requests.
 pub fn flood(address: &str, path: &'static str, client: u32) -> Result<u32, String> {
     let send = || {
         let address = address.to_owned();

@@ -1,10 +1,10 @@
-//! Rows for what it costs to share: leases of a busy key, the time that an exact limit
-//! adds to a request, and a room with many members. Only the long form has them,
-//! because other work on the machine decides about times.
+//! Rows about the cost of sharing: leases of a busy key, the time that an exact
+//! limit adds to a request, and a room with many members. Only the long form
+//! runs them, because other work on the machine changes the times.
 //!
-//! The goals are those of a machine on which each program has a processor of its own.
-//! The wanted figures are those that two processors for all of them, clients too, must
-//! reach.
+//! The goals assume a machine on which each program has a separate processor.
+//! The expected figures must be reached even if two processors run all
+//! programs, including the clients.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,25 +15,27 @@ use crate::rows::scripts;
 use crate::site::Site;
 use crate::socket::{Socket, send};
 
-/// The members of the crowd at each node, and the messages to it.
+/// The number of crowd members at each node, and of messages to the crowd.
 const CROWD: u32 = 1_000;
 const MESSAGES: u32 = 50;
 
-/// The time between two messages to the crowd. Ten a second are 30,000 texts a second;
-/// a machine with two processors carries no 300,000.
+/// The time between two messages to the crowd. Ten messages per second produce
+/// 30,000 texts per second; a machine with two processors cannot handle
+/// 300,000.
 const BEAT: Duration = Duration::from_millis(100);
 
-/// The load at which a limit is timed: 1,000 requests a second. The programs of the
-/// table, their clients with them, have two processors full with 5,000.
+/// The load for timing a limit: 1,000 requests per second. At 5,000, the
+/// programs of the table and their clients use two processors completely.
 const CONNECTIONS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Floods a window whose limit is leased: 3,000 requests, of which 100 may pass.
+/// Floods a window with a leased limit: 3,000 requests, of which 100 may be
+/// accepted.
 pub fn leased(site: &mut Site) -> Result<Row, String> {
     site.settle()?;
     site.windows += 1;
     let passed = flood(&site.address, "/offers", site.windows)?;
-    // The 16th part of the limit, which each of three processes may hold back.
+    // Each of the three processes may hold back 1/16 of the limit.
     let least = 100 - 3 * 6;
     Ok(Row {
         name: "3,000 requests of a client with a leased limit of 100".to_owned(),
@@ -43,7 +45,7 @@ pub fn leased(site: &mut Site) -> Result<Row, String> {
     })
 }
 
-/// Floods a leased window that is not used up.
+/// Floods a leased window without exhausting it.
 pub fn leased_busy(site: &mut Site) -> Result<Row, String> {
     site.windows += 1;
     let before = scripts(site)?;
@@ -57,7 +59,7 @@ pub fn leased_busy(site: &mut Site) -> Result<Row, String> {
     })
 }
 
-/// Measures requests with and without an exact limit, in turn.
+/// Measures requests with and without an exact limit, alternately.
 pub fn added(site: &mut Site) -> Result<Row, String> {
     site.settle()?;
     let mut rounds = Vec::new();
@@ -84,7 +86,8 @@ pub fn added(site: &mut Site) -> Result<Row, String> {
     })
 }
 
-/// The milliseconds of a request, and the microseconds of the three processes for one.
+/// The duration of a request in milliseconds, and the processor time of the
+/// three processes per request in microseconds.
 struct Cost {
     median: f64,
     slow: f64,
@@ -148,7 +151,7 @@ pub fn crowd(site: &mut Site) -> Result<Row, String> {
     })
 }
 
-/// Receives until the end. Returns how long each message was on its way.
+/// Receives until the end. Returns the delivery time of each message.
 fn listen(mut socket: Socket, begin: Instant) -> Vec<Duration> {
     let mut took = Vec::new();
     while let Ok(text) = socket.next() {

@@ -1,4 +1,4 @@
-//! The row of a process that dies inside a handler, under an idempotency key.
+//! The row about a process that dies inside a handler with an idempotency key.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,7 +9,8 @@ use crate::engine::until;
 use crate::sharing::{joined, numbers};
 use crate::site::Site;
 
-/// Kills a process while it makes a payment, and sends the payment again to the others.
+/// Kills a process during a payment, and retries the payment on the other
+/// processes.
 pub fn killed_in_a_handler(site: &mut Site) -> Result<Row, String> {
     site.settle()?;
     site.windows += 1;
@@ -56,7 +57,8 @@ pub fn killed_in_a_handler(site: &mut Site) -> Result<Row, String> {
     })
 }
 
-/// Sends a payment until it has a response, while another one may still have its key.
+/// Sends a payment until it gets a response, while another request may still
+/// hold its key.
 fn paid(address: &str, line: &str) -> Result<(String, Instant), String> {
     let begin = Instant::now();
     let mut node = Connection::open(address)?;
@@ -64,7 +66,7 @@ fn paid(address: &str, line: &str) -> Result<(String, Instant), String> {
         let response = node.send("POST", PATH, line)?;
         match response.status {
             200 => return Ok((response.body, Instant::now())),
-            // It runs, or the engine is slow.
+            // The handler is still running, or the store is slow.
             409 | 503 if begin.elapsed() < Duration::from_secs(60) => {}
             status => {
                 return Err(format!("a payment has the response {status}: {}", response.body));
@@ -79,8 +81,8 @@ fn made_by(address: &str) -> Result<u64, String> {
     made.first().copied().ok_or_else(|| "no response".to_owned())
 }
 
-/// The index of the process that dies.
+/// The index of the killed process.
 const KILLED: usize = 1;
-/// The clients that send the payment again.
+/// The number of clients that retry the payment.
 const CLIENTS: usize = 10;
 const PATH: &str = "/payments/slow";

@@ -1,4 +1,5 @@
-//! Engines of a run: one, a master with Sentinel, a cluster.
+//! Redis setups of a run: a single server, a master with Sentinel, and a
+//! cluster.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -13,18 +14,19 @@ use crate::Programs;
 use crate::proxy::Proxy;
 use xtask::running::Running;
 
-/// The engines of a stage, and how a node finds them.
+/// The Redis servers of a stage, and the settings that nodes need to find them.
 pub struct Engines {
-    /// The first one is the master, or that of the first third of a cluster.
+    /// The servers. The first one is the master; in a cluster, it is the master
+    /// of the first third.
     pub engines: Vec<Engine>,
     pub sentinels: Vec<Engine>,
     /// Variables for the nodes.
     pub settings: Vec<(&'static str, String)>,
-    /// The way of the last process, if that is one of its own.
+    /// The proxy of the last process, if it has a separate connection.
     pub proxy: Option<Proxy>,
 }
 
-/// A server that ends with this.
+/// A Redis server, which is killed on drop.
 pub struct Engine {
     program: PathBuf,
     words: Vec<String>,
@@ -33,7 +35,7 @@ pub struct Engine {
     pub port: u16,
 }
 
-/// Starts one engine.
+/// Starts a single server.
 pub fn one(programs: &Programs) -> Result<Engines, String> {
     let engine = Engine::start(programs, &[])?;
     let settings = vec![("REDIS_URL", format!("redis://127.0.0.1:{}", engine.port))];
@@ -41,7 +43,7 @@ pub fn one(programs: &Programs) -> Result<Engines, String> {
     Ok(Engines { engines: vec![engine], sentinels: Vec::new(), settings, proxy })
 }
 
-/// Starts a master, two replicas, and three sentinels.
+/// Starts a master, two replicas and three sentinels.
 pub fn sentinel(programs: &Programs) -> Result<Engines, String> {
     let master = Engine::start(programs, &[])?;
     let port = master.port.to_string();
@@ -111,7 +113,7 @@ fn addresses(engines: &[Engine]) -> String {
     each.collect::<Vec<_>>().join(",")
 }
 
-/// Waits until so many replicas have the data of their masters.
+/// Waits until this number of replicas has the data of their masters.
 fn in_step(engines: &[Engine], replicas: usize) -> Result<(), String> {
     until("the replicas", || {
         let states = engines.iter().map(|engine| engine.ask(&["INFO", "replication"]));
@@ -121,7 +123,7 @@ fn in_step(engines: &[Engine], replicas: usize) -> Result<(), String> {
     })
 }
 
-/// Waits until something is so.
+/// Waits until a condition is true.
 pub fn until(what: &str, is_so: impl Fn() -> Result<bool, String>) -> Result<(), String> {
     let begin = Instant::now();
     while !is_so()? {
@@ -147,7 +149,7 @@ impl Engine {
 
     fn start_sentinel(programs: &Programs, configuration: &str) -> Result<Self, String> {
         let words = |port: u16, folder: &Path| {
-            // It writes what it learns into its file.
+            // Sentinel writes its state into this file.
             let file = folder.join("sentinel.conf");
             let text = format!("port {port}\nbind 127.0.0.1\n{configuration}");
             fs::write(&file, text).map_err(|error| error.to_string())?;
@@ -161,7 +163,7 @@ impl Engine {
         words: impl Fn(u16, &Path) -> Result<Vec<String>, String>,
     ) -> Result<Self, String> {
         let program = &programs.engine;
-        // Another process may take a port before the engine does.
+        // Another process may bind the port before the server does.
         for _ in 0..10 {
             let port = free_port();
             let folder = programs.folder.join(port.to_string());
@@ -176,12 +178,12 @@ impl Engine {
         Err(format!("{} does not start", program.display()))
     }
 
-    /// Ends it at once, as a crash does.
+    /// Kills it immediately, like a crash.
     pub fn kill(&mut self) -> Result<(), String> {
         self.process.end()
     }
 
-    /// Starts it again on its port, without its data.
+    /// Restarts it on the same port, without its data.
     pub fn restart(&mut self) -> Result<(), String> {
         for _ in 0..100 {
             self.process = spawn(&self.program, &self.words, &self.folder)?;
@@ -192,13 +194,13 @@ impl Engine {
         Err("the engine does not start again".to_owned())
     }
 
-    /// Sends a signal: `-STOP` keeps the sockets open and answers nothing.
+    /// Sends a signal. `-STOP` keeps the sockets open but stops all responses.
     pub fn signal(&self, signal: &str) -> Result<(), String> {
         signal_process(&self.process, signal)
     }
 
-    /// Sends a command on a connection of its own, and returns its answer, of a list
-    /// its last part.
+    /// Sends a command on a new connection and returns the response. For a
+    /// list, it returns the last element.
     pub fn ask(&self, command: &[&str]) -> Result<String, String> {
         ask(self.port, command).map_err(|error| format!("port {}: {error}", self.port))
     }
@@ -238,8 +240,8 @@ fn spawn(program: &Path, words: &[String], folder: &Path) -> Result<Running, Str
     Running::start(&mut command, &program.display().to_string())
 }
 
-/// Returns a port below those that systems give to outgoing connections, so that it is
-/// still free when an engine is started again.
+/// Returns a port below the range for outgoing connections, so that the port is
+/// still free when a server restarts.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let first = 10_000 + u16::try_from(std::process::id() % 200).unwrap_or_default() * 100;
@@ -278,7 +280,7 @@ fn read(answer: &mut BufReader<TcpStream>) -> std::io::Result<String> {
     };
     let mut text = vec![0; length];
     answer.read_exact(&mut text)?;
-    // The end of its line.
+    // Reads the end of the line.
     answer.read_line(&mut line)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }

@@ -1,15 +1,18 @@
-//! Three processes of one program behind HAProxy, on an engine that is killed, stopped,
-//! emptied and failed over under load: the figures that were found, beside those that
-//! are wanted.
+//! Runs three processes of one program behind HAProxy, with a Redis store that
+//! is killed, stopped, emptied and failed over under load. Prints the measured
+//! figures next to the expected ones.
 //!
-//! `--long` is the whole form, `--release` the short one with an optimised program, and
-//! `--stage one`, `--stage sentinel` or `--stage cluster` only that part of it.
+//! `--long` runs the long form, `--release` the short form with an optimized
+//! program. `--stage one`, `--stage sentinel` or `--stage cluster` runs only
+//! that part.
 //!
-//! Before the table, a test of `stockade-server` runs behind HAProxy with its PROXY protocol.
+//! Before the table, a test of `stockade-server` runs behind HAProxy with its
+//! PROXY protocol.
 //!
-//! A row is a function in `rows` or, for what processes share beside limits, in
-//! `sharing`, `crash` and `cost`, with a line in [`STAGES`]. The long form has the page of the
-//! example in a browser too, and `--page` that alone.
+//! A row is a function in `rows` with a line in [`STAGES`]. Rows about shared
+//! data other than limits are in `sharing`, `crash` and `cost`. The long form
+//! also opens the page of the example in a browser; `--page` runs only this
+//! part.
 
 mod client;
 mod cost;
@@ -32,45 +35,49 @@ use crate::engine::Engines;
 use crate::site::Site;
 use xtask::{Outcome, cargo, debian, end_of, examples, is_part_of, redis, skip, target_directory};
 
-/// The programs that the table needs, besides the example.
+/// The programs that the table needs in addition to the example.
 #[derive(Clone)]
 pub struct Programs {
     pub engine: PathBuf,
     pub haproxy: PathBuf,
     pub node: PathBuf,
-    /// The folder for what the processes write.
+    /// The folder for files of the processes.
     pub folder: PathBuf,
 }
 
 /// The size of a run.
 #[derive(Clone, Copy)]
 pub struct Scale {
-    /// The windows of the limit that are used up.
+    /// The number of limit windows to exhaust.
     pub windows: u32,
-    /// The connections that send requests while something is taken away.
+    /// The number of connections that send requests during a fault.
     pub connections: u32,
-    /// The milliseconds between two requests of a connection.
+    /// The time between two requests of a connection, in milliseconds.
     pub pause: u64,
-    /// The milliseconds after which the engine has to be in use again, once it is back.
+    /// The maximum time until a recovered store is in use again, in
+    /// milliseconds.
     pub most_back: u128,
-    /// The milliseconds that the engine has for the exact limit.
+    /// The store's deadline for the exact limit, in milliseconds.
     pub deadline: u32,
-    /// The members of the room at each node, and the messages that each node sends.
+    /// The number of room members at each node, and of messages that each node
+    /// sends.
     pub members: u32,
     pub messages: u32,
-    /// The sessions that are changed, and the tokens that are revoked.
+    /// The number of sessions to change, and of tokens to revoke.
     pub sessions: u32,
-    /// The idempotency keys, each with 20 requests.
+    /// The number of idempotency keys, each with 20 requests.
     pub keys: u32,
-    /// The seconds for which a handler holds its idempotency key.
+    /// The time for which a handler holds its idempotency key, in seconds.
     pub lease: u64,
-    /// The milliseconds in which a token is revoked on all nodes.
+    /// The maximum time until all nodes reject a revoked token, in
+    /// milliseconds.
     pub most_revoked: u128,
-    /// True if the times of requests count too: nothing else runs on the machine.
+    /// True if the times of requests are checked too: nothing else runs on the
+    /// machine.
     pub is_timed: bool,
 }
 
-/// In `ci`, where other processes have the machine too.
+/// The size in `ci`, where other processes share the machine.
 const SHORT: Scale = Scale {
     windows: 5,
     connections: 20,
@@ -86,7 +93,7 @@ const SHORT: Scale = Scale {
     is_timed: false,
 };
 
-/// 5,000 requests a second, as the goals have it.
+/// 5,000 requests per second, as in the goals.
 const LONG: Scale = Scale {
     windows: 200,
     connections: 100,
@@ -102,7 +109,7 @@ const LONG: Scale = Scale {
     is_timed: true,
 };
 
-/// One row of the table, as it was found.
+/// One row of the table with its result.
 pub struct Row {
     pub name: String,
     pub wanted: String,
@@ -112,12 +119,12 @@ pub struct Row {
 
 type Measure = fn(&mut Site) -> Result<Row, String>;
 
-/// An engine, with the rows that are found on it.
+/// A Redis setup, and the rows that run on it.
 struct Stage {
     name: &'static str,
     start: fn(&Programs) -> Result<Engines, String>,
     rows: &'static [Measure],
-    /// Those of the long form.
+    /// The rows of the long form.
     timed: &'static [Measure],
 }
 
@@ -203,7 +210,7 @@ fn run() -> Outcome {
         proxy_protocol()?;
     }
     let folder = target_directory()?.join("cluster");
-    // An absent folder is as good as an empty one.
+    // The folder may not exist.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let programs = Programs { engine, haproxy, node: node(is_long || has("--release"))?, folder };
@@ -247,16 +254,18 @@ fn run() -> Outcome {
     if misses.is_empty() { Ok(()) } else { Err(misses.join("\n")) }
 }
 
-/// Tests a server behind HAProxy that sends the client's address by the PROXY protocol.
+/// Tests a server behind HAProxy, which sends the client's address with the
+/// PROXY protocol.
 fn proxy_protocol() -> Outcome {
-    // The features of a part of the workspace would compile it again.
+    // With the features of only some workspace packages, it would be compiled
+    // again.
     let package: &[&str] =
         if is_part_of("ci") { &["--workspace"] } else { &["-p", "stockade-server"] };
     let rest = ["--all-features", "--lib", "--", "--ignored", "tests::haproxy::"];
     cargo(&[&["test"], package, &rest].concat())
 }
 
-/// Builds the example; for the figures of a goal optimised.
+/// Builds the example, optimized if the figures are compared with a goal.
 fn node(is_optimised: bool) -> Result<PathBuf, String> {
     if is_optimised || is_part_of("ci") {
         return examples::program("cluster");

@@ -1,4 +1,5 @@
-//! The page of the example, in Chromium: a page of each process, and one behind HAProxy.
+//! The page of the example in Chromium: one page for each process, and one
+//! behind HAProxy.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,10 +10,10 @@ use xtask::browser::is_installed;
 use xtask::live_page::Page;
 use xtask::skip;
 
-/// The time for all pages together.
+/// The timeout for all pages together.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Returns the row of the page; none where there is no browser.
+/// Returns the row of the page, or `None` without a browser.
 pub fn row(programs: &Programs, site: &Site) -> Result<Option<Row>, String> {
     if !is_installed() {
         skip("the page of three processes in a browser (`apt-get install chromium`)");
@@ -21,8 +22,9 @@ pub fn row(programs: &Programs, site: &Site) -> Result<Option<Row>, String> {
     everybody_here(&programs.folder, site).map(Some)
 }
 
-/// Opens a page of each process and one behind HAProxy, and says something on one of
-/// them. Each page has to show everybody who came after it, and what was said.
+/// Opens a page of each process and one behind HAProxy, and sends a message on
+/// one of them. Each page must show everybody who joined after it, and the
+/// message.
 fn everybody_here(folder: &Path, site: &Site) -> Result<Row, String> {
     let end = Instant::now() + PATIENCE;
     let behind_haproxy = [("HAProxy", &site.address)];
@@ -33,7 +35,7 @@ fn everybody_here(folder: &Path, site: &Site) -> Result<Row, String> {
         let profile = folder.join(format!("browser-{name}"));
         let page = Page::open(&profile, &format!("http://{address}/"), end)?;
         pages.push((name, page));
-        // Each process tells how many there are everywhere.
+        // Each process reports the total number of members.
         let by = if name == "HAProxy" { "" } else { name };
         let come = format!("by {by}");
         let count = format!("({} here)", pages.len());
@@ -59,7 +61,7 @@ fn everybody_here(folder: &Path, site: &Site) -> Result<Row, String> {
     })
 }
 
-/// Sends a text by the form of a page.
+/// Sends a text with the form of a page.
 fn say(page: &mut Page, text: &str) -> Result<(), String> {
     let send = format!(
         "(() => {{ document.getElementById('text').value = '{text}'; \
@@ -68,7 +70,8 @@ fn say(page: &mut Page, text: &str) -> Result<(), String> {
     page.evaluate(&send).map(drop)
 }
 
-/// Returns the pages that do not show a line with these words within ten seconds.
+/// Returns the pages that do not show a line with these words within ten
+/// seconds.
 fn without(pages: &mut [(&str, Page)], words: &[&str]) -> Result<Vec<String>, String> {
     let words = words.iter().map(|word| format!("line.textContent.includes('{word}')"));
     let has = words.collect::<Vec<_>>().join(" && ");

@@ -1,5 +1,5 @@
-//! [`Proxy`]: the way of one process to its engine, which can be cut off: both ends
-//! keep their sockets, and nothing arrives.
+//! [`Proxy`]: the connection of one process to its store, which a test can cut.
+//! Both ends keep their sockets, but no data arrives.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -13,7 +13,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Leads to a port of this machine, as long as the program runs.
+    /// Forwards connections to a local port until the program ends.
     pub fn to(port: u16) -> Result<Self, String> {
         let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
         let own = listener.local_addr().map_err(|error| error.to_string())?.port();
@@ -21,7 +21,7 @@ impl Proxy {
         let told = Arc::clone(&is_cut_off);
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
-                // Without an engine the connection closes.
+                // If the store is down, the connection closes.
                 if let Ok(server) = TcpStream::connect(("127.0.0.1", port)) {
                     let _ = pass(client, server, &told);
                 }
@@ -30,7 +30,7 @@ impl Proxy {
         Ok(Self { port: own, is_cut_off })
     }
 
-    /// Swallows everything, or lets new connections through again.
+    /// Drops all data, or lets new connections through again.
     pub fn cut_off(&self, is_cut_off: bool) {
         self.is_cut_off.store(is_cut_off, Ordering::Relaxed);
     }
@@ -40,7 +40,8 @@ fn pass(client: TcpStream, server: TcpStream, told: &Arc<AtomicBool>) -> std::io
     for stream in [&client, &server] {
         stream.set_nodelay(true)?;
     }
-    // Of a stream that has lost something nothing more arrives, in either direction.
+    // Once a stream has lost data, it delivers nothing more in either
+    // direction.
     let is_lost = Arc::new(AtomicBool::new(false));
     let ways = [(client.try_clone()?, server.try_clone()?), (server, client)];
     for (from, to) in ways {
@@ -61,6 +62,6 @@ fn copy(mut from: TcpStream, mut to: TcpStream, told: &AtomicBool, is_lost: &Ato
             break;
         }
     }
-    // The other one may be closed already.
+    // The other end may already be closed.
     let _ = to.shutdown(Shutdown::Both);
 }

@@ -1,5 +1,5 @@
-//! Rows of the table: each takes something away, or floods something, and says what the
-//! clients saw.
+//! Rows of the table: each causes a fault or a flood and reports the effect on
+//! clients.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use crate::client::{Load, Sample, flood};
 use crate::engine::until;
 use crate::site::Site;
 
-/// The time for which an engine is away.
+/// The length of an outage.
 const OUTAGE: Duration = Duration::from_secs(3);
 
 /// Floods windows of 100 requests with 3,000 each.
@@ -36,7 +36,7 @@ pub fn exact(site: &mut Site) -> Result<Row, String> {
     })
 }
 
-/// Floods a window that is used up.
+/// Floods an exhausted window.
 pub fn refusals_cost_nothing(site: &mut Site) -> Result<Row, String> {
     let before = scripts(site)?;
     if before == 0 {
@@ -52,15 +52,15 @@ pub fn refusals_cost_nothing(site: &mut Site) -> Result<Row, String> {
     })
 }
 
-/// Returns how often the engine has run a script of a limit: each reads its count once,
-/// and no other script has this command.
+/// Returns the number of limit scripts that the store has run. Each of them
+/// reads its count once with a command that no other script uses.
 pub fn scripts(site: &Site) -> Result<u64, String> {
     let stats = site.engines.engines[0].ask(&["INFO", "commandstats"])?;
     let calls = stats.lines().filter_map(|it| it.strip_prefix("cmdstat_get:calls="));
     Ok(calls.filter_map(|it| it.split(',').next()?.parse::<u64>().ok()).sum())
 }
 
-/// Kills the engine, and starts it again without its data.
+/// Kills the store and restarts it without its data.
 pub fn killed(site: &mut Site) -> Result<Row, String> {
     under_load(site, "kill -9 of the engine, back after 3 s", |site| {
         let engine = &mut site.engines.engines[0];
@@ -70,7 +70,7 @@ pub fn killed(site: &mut Site) -> Result<Row, String> {
     })
 }
 
-/// Stops the process of the engine, which keeps its sockets open.
+/// Stops the process of the store, which keeps its sockets open.
 pub fn stopped(site: &mut Site) -> Result<Row, String> {
     under_load(site, "SIGSTOP of the engine, SIGCONT after 3 s", |site| {
         let engine = &site.engines.engines[0];
@@ -80,19 +80,19 @@ pub fn stopped(site: &mut Site) -> Result<Row, String> {
     })
 }
 
-/// Closes the connections of all nodes, ten times.
+/// Closes the connections of all nodes ten times.
 pub fn clients_killed(site: &mut Site) -> Result<Row, String> {
     under_load(site, "CLIENT KILL, 10 times", |site| {
         repeat(site, &["CLIENT", "KILL", "TYPE", "normal"])
     })
 }
 
-/// Takes the scripts away, ten times.
+/// Deletes the scripts ten times.
 pub fn scripts_flushed(site: &mut Site) -> Result<Row, String> {
     under_load(site, "SCRIPT FLUSH, 10 times", |site| repeat(site, &["SCRIPT", "FLUSH"]))
 }
 
-/// Takes the data away, ten times.
+/// Deletes the data ten times.
 pub fn emptied(site: &mut Site) -> Result<Row, String> {
     under_load(site, "FLUSHALL, 10 times", |site| repeat(site, &["FLUSHALL"]))
 }
@@ -105,7 +105,8 @@ fn repeat(site: &mut Site, command: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// Cuts one of three processes off from the engine, which the others keep.
+/// Disconnects one of three processes from the store; the others stay
+/// connected.
 pub fn cut_off(site: &mut Site) -> Result<Row, String> {
     under_load(site, "one process of three cut off from the engine for 3 s", |site| {
         cut(site, true)?;
@@ -114,7 +115,8 @@ pub fn cut_off(site: &mut Site) -> Result<Row, String> {
     })
 }
 
-/// Floods a window while one process knows the engine no more, and so allows its third.
+/// Floods a window while one process is disconnected from the store and
+/// therefore allows its third.
 pub fn share_while_cut_off(site: &mut Site) -> Result<Row, String> {
     site.settle()?;
     cut(site, true)?;
@@ -136,7 +138,7 @@ fn cut(site: &Site, is_cut_off: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Kills one of the three processes; it stays away.
+/// Kills one of the three processes and does not restart it.
 pub fn node_killed(site: &mut Site) -> Result<Row, String> {
     let load = load(site);
     site.kill_node(2)?;
@@ -145,7 +147,8 @@ pub fn node_killed(site: &mut Site) -> Result<Row, String> {
     let late = Instant::now() - OUTAGE / 2;
     let failed = samples.iter().filter(|it| it.is_failure()).count();
     let lately = samples.iter().filter(|it| it.begun > late && it.is_failure()).count();
-    // Those on their way to it have no answer; each connection has one at most.
+    // Requests to the killed process get no response, at most one per
+    // connection.
     let most = site.scale.connections as usize;
     Ok(Row {
         name: "kill -9 of a process".to_owned(),
@@ -155,23 +158,23 @@ pub fn node_killed(site: &mut Site) -> Result<Row, String> {
     })
 }
 
-/// Lets Sentinel promote a replica while the master is there.
+/// Makes Sentinel promote a replica while the master is running.
 pub fn failover_by_sentinel(site: &mut Site) -> Result<Row, String> {
     under_load(site, "SENTINEL FAILOVER", |site| fail_over(site))
 }
 
-/// Lets Sentinel promote a replica, and waits until all of them know.
+/// Makes Sentinel promote a replica and waits until all servers are informed.
 pub fn fail_over(site: &Site) -> Result<(), String> {
     let from = master(site)?;
     site.engines.sentinels[0].ask(&["SENTINEL", "FAILOVER", "shop"])?;
     promoted(site, from)?;
-    // The old one has to know it too.
+    // The old master must be informed too.
     until("a replica", || Ok(!site.engines.engines[from].is_master()?))
 }
 
-/// Kills the master that Sentinel names.
+/// Kills the master reported by Sentinel.
 pub fn master_killed(site: &mut Site) -> Result<Row, String> {
-    // Sentinel begins no failover soon after another one.
+    // Sentinel does not start a failover shortly after the previous one.
     thread::sleep(Duration::from_secs(2));
     under_load(site, "kill -9 of the master", |site| {
         let from = master(site)?;
@@ -180,7 +183,7 @@ pub fn master_killed(site: &mut Site) -> Result<Row, String> {
     })
 }
 
-/// Returns the position of the master that Sentinel names.
+/// Returns the index of the master reported by Sentinel.
 fn master(site: &Site) -> Result<usize, String> {
     let ask = ["SENTINEL", "GET-MASTER-ADDR-BY-NAME", "shop"];
     let port = site.engines.sentinels[0].ask(&ask)?;
@@ -195,7 +198,7 @@ fn promoted(site: &Site, from: usize) -> Result<(), String> {
     })
 }
 
-/// Kills a master of a cluster, whose replica takes its place.
+/// Kills a master of a cluster; its replica takes over.
 pub fn node_of_cluster_killed(site: &mut Site) -> Result<Row, String> {
     under_load(site, "kill -9 of a master of three", |site| {
         site.engines.engines[0].kill()?;
@@ -210,8 +213,9 @@ fn load(site: &Site) -> Load {
     load
 }
 
-/// Makes a fault under load. The engine is back when `fault` returns; from then on the
-/// nodes have their time until they count on it again.
+/// Causes a fault under load. The store is available again when `fault`
+/// returns. From then on, the nodes have a limited time until they use it
+/// again.
 fn under_load(
     site: &mut Site,
     name: &str,

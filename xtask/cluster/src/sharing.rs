@@ -1,5 +1,5 @@
-//! Rows for what the processes share beside limits: rooms, sessions, idempotency keys,
-//! and revoked tokens. Clients here choose their node.
+//! Rows about shared data other than limits: rooms, sessions, idempotency keys
+//! and revoked tokens. Here, clients choose their node.
 
 use std::collections::HashMap;
 use std::thread::{self, JoinHandle};
@@ -11,7 +11,7 @@ use crate::rows::fail_over;
 use crate::site::Site;
 use crate::socket::{Socket, send};
 
-/// Broadcasts on three nodes at once.
+/// Broadcasts on three nodes at the same time.
 pub fn rooms(site: &mut Site) -> Result<Row, String> {
     site.settle()?;
     let (Heard { lost, double, all, .. }, counted) = talk(site, |_| Ok(()))?;
@@ -27,7 +27,7 @@ pub fn rooms(site: &mut Site) -> Result<Row, String> {
     })
 }
 
-/// The same, while all connections to the engines are closed again and again.
+/// Broadcasts while all connections to the stores are closed repeatedly.
 pub fn rooms_cut(site: &mut Site) -> Result<Row, String> {
     rooms_under(site, "CLIENT KILL of all connections, 6 times", |site| {
         for round in 0..6 {
@@ -41,7 +41,7 @@ pub fn rooms_cut(site: &mut Site) -> Result<Row, String> {
     })
 }
 
-/// The same, while the engine is stopped.
+/// Broadcasts while the store is stopped.
 pub fn rooms_stopped(site: &mut Site) -> Result<Row, String> {
     rooms_under(site, "SIGSTOP of the engine, SIGCONT after 3 s", |site| {
         let engine = &site.engines.engines[0];
@@ -51,8 +51,9 @@ pub fn rooms_stopped(site: &mut Site) -> Result<Row, String> {
     })
 }
 
-/// The same, while Sentinel promotes a replica. It takes 10 s until the old master knows,
-/// for which the short form has no time; the tests of `stockade-redis` have it too.
+/// Broadcasts while Sentinel promotes a replica. The old master is informed
+/// after 10 s, which is too long for the short form. The tests of
+/// `stockade-redis` cover this too.
 pub fn rooms_failed_over(site: &mut Site) -> Result<Row, String> {
     if !site.scale.is_timed {
         return rooms_cut(site);
@@ -76,24 +77,25 @@ fn rooms_under(
     })
 }
 
-/// The messages that all members together have heard.
+/// The messages that all members together have received.
 struct Heard {
     lost: usize,
     double: usize,
-    /// Those that are lost at nodes without a gap.
+    /// The number of messages lost at nodes that did not report a gap.
     silent: usize,
     all: usize,
 }
 
-/// Sends messages on each node, at least while `fault` runs. Returns what was heard, and how many
-/// members a node has counted.
+/// Sends messages on each node, at least while `fault` runs. Returns the
+/// received messages, and the number of members that a node has counted.
 fn talk(site: &Site, fault: fn(&Site) -> Result<(), String>) -> Result<(Heard, usize), String> {
     let (members, messages) = (site.scale.members, site.scale.messages);
     let gaps_before = gaps(site)?;
     let (mut readers, mut senders) = (Vec::new(), Vec::new());
     for (node, address) in site.addresses.iter().enumerate() {
         for member in 0..members {
-            // A client of its own: of one only some may be here.
+            // Each member is a separate client, because connections per client
+            // are limited.
             let client = 1_000 * u32::try_from(node).unwrap_or_default() + member;
             let (socket, _) = Socket::open(address, "/live", client)?;
             if member == 0 {
@@ -129,7 +131,7 @@ fn talk(site: &Site, fault: fn(&Site) -> Result<(), String>) -> Result<(Heard, u
         heard.double += times.values().map(|times| times - 1).sum::<usize>();
     }
     heard.lost = lost_at.iter().sum();
-    // A gap may be found by the next comparison alone.
+    // Only the next comparison may find a gap.
     let begin = Instant::now();
     heard.silent = heard.lost;
     while heard.silent > 0 && begin.elapsed() < Duration::from_secs(15) {
@@ -142,10 +144,11 @@ fn talk(site: &Site, fault: fn(&Site) -> Result<(), String>) -> Result<(Heard, u
     Ok((heard, counted))
 }
 
-/// Receives until all three have ended. Returns how often each message came.
+/// Receives until all three nodes have finished. Returns the number of
+/// deliveries of each message.
 fn listen(mut socket: Socket) -> HashMap<String, usize> {
     let (mut times, mut ended) = (HashMap::new(), 0);
-    // What does not come is lost.
+    // Messages that do not arrive are lost.
     while ended < 3
         && let Ok(text) = socket.next()
     {
@@ -158,8 +161,8 @@ fn listen(mut socket: Socket) -> HashMap<String, usize> {
     times
 }
 
-/// Waits until a further member, who is told how many there are, is told the right
-/// number; returns the last one without itself.
+/// Opens further members until one is greeted with the right number of members.
+/// Returns the last number without the new member itself.
 fn count(site: &Site, wanted: u32) -> Result<usize, String> {
     let begin = Instant::now();
     loop {
@@ -174,12 +177,12 @@ fn count(site: &Site, wanted: u32) -> Result<usize, String> {
     }
 }
 
-/// Returns how many gaps each node has told its members of.
+/// Returns the number of gaps that each node has reported to its members.
 fn gaps(site: &Site) -> Result<Vec<u64>, String> {
     numbers(&site.addresses, "/live/gaps")
 }
 
-/// Returns the number that each of these nodes has at a path.
+/// Returns the number that each node returns at a path.
 pub fn numbers(addresses: &[String], path: &str) -> Result<Vec<u64>, String> {
     let ask = |address: &String| {
         let response = Connection::open(address)?.send("GET", path, "")?;
@@ -188,7 +191,8 @@ pub fn numbers(addresses: &[String], path: &str) -> Result<Vec<u64>, String> {
     addresses.iter().map(ask).collect()
 }
 
-/// Sends a request until it has a response that is not 503, which a busy machine gives.
+/// Sends a request until it gets a response other than 503, which a busy
+/// machine may cause.
 fn response(
     connection: &mut Connection,
     method: &str,
@@ -210,7 +214,8 @@ pub fn joined<T>(threads: Vec<JoinHandle<Result<T, String>>>) -> Result<Vec<T>, 
     threads.into_iter().map(|it| it.join().map_err(|_| "a client panicked")?).collect()
 }
 
-/// Changes sessions on three nodes at once, and ends them on one of them meanwhile.
+/// Changes sessions on three nodes at the same time, and then ends them on one
+/// node.
 pub fn sessions(site: &mut Site) -> Result<Row, String> {
     site.settle()?;
     let mut found = [0; 3];
@@ -231,10 +236,10 @@ pub fn sessions(site: &mut Site) -> Result<Row, String> {
         let last = response(&mut node, "POST", "/session/pages", &line)?;
         let pages: u64 = last.body.parse().map_err(|_| format!("{} {}", last.status, last.body))?;
         let expected = u64::from(3 * CHANGES) + 1;
-        // Of a change that was not answered in time nobody knows.
+        // The outcome of a change without a timely response is unknown.
         found[0] += expected.saturating_sub(pages + unknown);
         found[1] += pages.saturating_sub(expected + unknown);
-        // The log-out is in the middle of further changes.
+        // The logout happens during further changes.
         let racing = change(CHANGES);
         let ended =
             response(&mut Connection::open(&site.addresses[2])?, "DELETE", "/session", &line)?;
@@ -258,18 +263,18 @@ pub fn sessions(site: &mut Site) -> Result<Row, String> {
     })
 }
 
-/// The changes of a session on each node.
+/// The number of changes to a session on each node.
 const CHANGES: u32 = 20;
 
-/// Makes changes on a node until the session ends. Returns how many have an unknown
-/// outcome.
+/// Makes changes on a node until the session ends. Returns the number of
+/// changes with an unknown outcome.
 fn count_pages(address: &str, line: &str, changes: u32) -> Result<u64, String> {
     let mut node = Connection::open(address)?;
     let (mut done, mut unknown) = (0, 0);
     while done < changes {
         match node.send("POST", "/session/pages", line)?.status {
             200 => done += 1,
-            // Others came first, again and again: a client sends it again.
+            // Other changes came first repeatedly; the client retries.
             409 => {}
             503 => {
                 unknown += 1;
@@ -282,7 +287,7 @@ fn count_pages(address: &str, line: &str, changes: u32) -> Result<u64, String> {
     Ok(unknown)
 }
 
-/// Sends each payment 20 times, to three nodes.
+/// Sends each payment 20 times to three nodes.
 pub fn idempotency(site: &mut Site) -> Result<Row, String> {
     site.settle()?;
     let keys = site.scale.keys;
@@ -314,7 +319,7 @@ pub fn idempotency(site: &mut Site) -> Result<Row, String> {
     })
 }
 
-/// Revokes tokens on one node after the other, and asks the others.
+/// Revokes tokens on each node in turn and checks the other nodes.
 pub fn revocations(site: &mut Site) -> Result<Row, String> {
     site.settle()?;
     let nodes = site.addresses.iter().map(|address| Connection::open(address));

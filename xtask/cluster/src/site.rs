@@ -24,7 +24,7 @@ pub struct Site {
     /// The address of HAProxy.
     pub address: String,
     pub scale: Scale,
-    /// Windows that were used up: each is that of a client of its own.
+    /// The number of exhausted windows; each belongs to a different client.
     pub windows: u32,
 }
 
@@ -69,7 +69,8 @@ impl Site {
         Ok(site)
     }
 
-    /// Waits until all nodes count on the engine: thirty answers in a row say so.
+    /// Waits until all nodes use the store, which thirty consecutive responses
+    /// must show.
     pub fn settle(&self) -> Result<(), String> {
         let begin = Instant::now();
         let mut shared = 0;
@@ -97,9 +98,9 @@ impl Site {
         Ok(())
     }
 
-    /// Returns the time that all nodes together have had of the processors.
+    /// Returns the processor time of all nodes together.
     pub fn processor_time(&self) -> Result<Duration, String> {
-        // Source: proc_pid_stat(5); a tick is a hundredth of a second.
+        // Source: proc_pid_stat(5); a tick is 1/100 s.
         let ticks = |node: &Running| -> Result<u64, String> {
             let file = format!("/proc/{}/stat", node.id());
             let stat = fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
@@ -111,13 +112,13 @@ impl Site {
         Ok(Duration::from_millis(10 * all))
     }
 
-    /// Ends a node at once.
+    /// Kills a node immediately.
     pub fn kill_node(&mut self, index: usize) -> Result<(), String> {
         let node = self.nodes.get_mut(index).ok_or("no such node")?;
         node.end()
     }
 
-    /// Starts a node again at its address, after it was killed.
+    /// Restarts a killed node at its address.
     pub fn restart_node(&mut self, index: usize) -> Result<(), String> {
         let (_, port) = self.addresses[index].rsplit_once(':').ok_or("an address has no port")?;
         let (name, settings) = (NAMES[index], &self.settings[index]);
@@ -142,7 +143,8 @@ fn start_node(
     port: &str,
 ) -> Result<(Running, String), String> {
     let mut command = Command::new(&programs.node);
-    // The load stands for a proxy in front of HAProxy, and names its clients.
+    // The load acts as a proxy in front of HAProxy and sets the client
+    // addresses.
     command.env("PORT", port).env("NODE", name).env("PROXIES", "2");
     command.env("RUST_LOG", "info").envs(settings.iter().cloned());
     command.stdout(Stdio::piped()).stderr(log(programs, name)?);

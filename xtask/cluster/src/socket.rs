@@ -1,4 +1,4 @@
-//! [`Socket`]: a member of the room of the page, by a WebSocket of its own.
+//! [`Socket`]: a member of the page's room with a separate WebSocket.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -12,8 +12,8 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Opens a connection to a node, and waits until its room is heard. Returns what the
-    /// room was told of it.
+    /// Opens a connection to a node and waits for a message from its room.
+    /// Returns the room's message about the new member.
     pub fn open(address: &str, path: &str, client: u32) -> Result<(Self, String), String> {
         let open = || {
             let mut stream = TcpStream::connect(address)?;
@@ -47,7 +47,7 @@ impl Socket {
         Ok((socket, told))
     }
 
-    /// Returns a second hold of the socket, for a thread that sends.
+    /// Returns a second handle to the socket, for a sending thread.
     pub fn sender(&self) -> Result<TcpStream, String> {
         self.stream.get_ref().try_clone().map_err(|error| error.to_string())
     }
@@ -72,7 +72,7 @@ impl Socket {
             let mut text = vec![0; length];
             self.stream.read_exact(&mut text)?;
             match head[0] {
-                // A whole text, of which none here is longer than 65,535 bytes.
+                // A complete text; texts here are at most 65,535 bytes long.
                 0x81 => return Ok(String::from_utf8_lossy(&text).into_owned()),
                 0x88 => return Err(std::io::ErrorKind::ConnectionAborted.into()),
                 _ => {}
@@ -81,7 +81,7 @@ impl Socket {
     }
 }
 
-/// Sends a text of at most 125 bytes, under a mask of zeros.
+/// Sends a text of at most 125 bytes with a mask of zeros.
 pub fn send(stream: &mut TcpStream, text: &str) -> Result<(), String> {
     let length = u8::try_from(text.len()).ok().filter(|it| *it <= 125);
     let length = length.ok_or("the text is too long")?;

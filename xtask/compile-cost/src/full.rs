@@ -1,4 +1,4 @@
-//! The full form: both programs from nothing, as their authors would compile them.
+//! The full form: compiles both programs from scratch, as their authors would.
 
 use std::env::consts::EXE_SUFFIX;
 use std::fs;
@@ -11,10 +11,11 @@ use crate::recorded::Figure;
 use crate::table::{Figures, table};
 use xtask::{cargo_output, skip, target_directory};
 
-/// Builds that are repeated for a median.
+/// The number of repeated builds for a median.
 const ROUNDS: u32 = 3;
 
-/// Prints the table, and gives what repeats of it; nothing where it cannot be measured.
+/// Prints the table and returns its repeatable figures, or none if measuring is
+/// not possible.
 pub fn count(modules: usize) -> Result<Vec<Figure>, String> {
     if !Path::new(TIMES).exists() {
         skip("the cost of compiling: processor time is read from /proc");
@@ -68,7 +69,8 @@ pub fn count(modules: usize) -> Result<Vec<Figure>, String> {
     ])
 }
 
-/// Measures all programs in each round, so that other work on the machine meets both.
+/// Measures all programs in each round, so other work on the machine affects
+/// both.
 fn in_turn(
     programs: &[Program; 2],
     measure: impl Fn(&Program, u32) -> Result<Cost, String>,
@@ -82,16 +84,16 @@ fn in_turn(
     Ok(costs)
 }
 
-/// Counts the lines of LLVM IR of a program's own crate.
+/// Counts the lines of LLVM IR for a program's own crate.
 fn lines(program: &Program) -> Result<u64, String> {
     let file = program.target().join("program.ll");
     let mut command = program.cargo(&["rustc", "--"]);
-    // Incremental compilation makes one part of each module.
+    // Incremental compilation splits each module into a separate unit.
     cost_of(command.args(ir_arguments(&file)).env("CARGO_INCREMENTAL", "0"))?;
     count_ir(&file)
 }
 
-/// Counts the crates that are compiled for a program.
+/// Counts the crates compiled for a program.
 fn crates(program: &Program) -> Result<u64, String> {
     let manifest = program.manifest_path();
     let tree = cargo_output(&[
@@ -105,7 +107,7 @@ fn crates(program: &Program) -> Result<u64, String> {
     Ok(distinct(&tree))
 }
 
-/// Counts the packages of a tree, each once.
+/// Counts the distinct packages in a tree.
 fn distinct(tree: &str) -> u64 {
     let package = |line| str::rsplit_once(line, " (proc-macro)").map_or(line, |(name, _)| name);
     let mut packages: Vec<&str> = tree.lines().map(package).collect();

@@ -1,11 +1,12 @@
-//! [`Library`]: the crates of this checkout as a repository of git, of which a program can
-//! depend as it would on ours.
+//! [`Library`]: the crates of this checkout as a git repository, which a
+//! program can depend on like users depend on the released crates.
 //!
-//! Cargo compiles a dependency by path as it compiles the program itself: incrementally
-//! and in 256 parts, which costs more, and is larger. Users have it from a registry or from
-//! git. So the files as they are now, committed or not, are the one commit of a repository
-//! below `target/`. A shallow clone, a checkout without a branch and an archive without git's
-//! data are all the same to it, and the same files give the same commit.
+//! Cargo compiles a path dependency like the program itself: incrementally and
+//! in 256 parts, which is slower and produces larger output. Users depend on a
+//! registry or a git repository. The current files, committed or not, therefore
+//! become the only commit of a repository below `target/`. This also works with
+//! a shallow clone, a detached checkout or an archive without git data. The
+//! same files always produce the same commit.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +14,7 @@ use std::process::Command;
 
 use xtask::{announce, root};
 
-/// A repository that has the library, and the commit in it.
+/// A repository that contains the library, and its commit.
 pub struct Library {
     pub url: String,
     pub revision: String,
@@ -39,7 +40,7 @@ impl Library {
     }
 }
 
-/// Says which state of this checkout is measured.
+/// Describes the measured state of this checkout.
 pub fn state() -> String {
     let Ok(commit) = git(&["rev-parse", "--short=10", "HEAD"]) else {
         return "these files, which are of no commit".to_owned();
@@ -51,21 +52,21 @@ pub fn state() -> String {
     }
 }
 
-/// All that a program compiles of this checkout.
+/// The files of this checkout that a program compiles.
 const FILES: [&str; 4] = ["Cargo.toml", "README.md", "crates", "facade"];
 
-/// Runs git in the root of the workspace, and gives what it says.
+/// Runs git in the root of the workspace and returns its output.
 fn git(arguments: &[&str]) -> Result<String, String> {
     let mut command = Command::new("git");
     command.args(arguments).current_dir(root());
     announce(&command);
-    // One author and one time, so that only the files make the name of the commit.
+    // Author and time are fixed, so the commit hash depends only on the files.
     for who in ["AUTHOR", "COMMITTER"] {
         command.env(format!("GIT_{who}_NAME"), "xtask");
         command.env(format!("GIT_{who}_EMAIL"), "xtask@localhost");
         command.env(format!("GIT_{who}_DATE"), "2000-01-01T00:00:00Z");
     }
-    // A hook of git has one, of the wrong repository.
+    // A git hook sets these variables for the wrong repository.
     let output = command.env_remove("GIT_INDEX_FILE").env_remove("GIT_DIR").output();
     let output = output.map_err(|error| format!("cannot start git: {error}"))?;
     if !output.status.success() {

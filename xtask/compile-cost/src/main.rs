@@ -1,11 +1,13 @@
-//! `compile-cost`: what an API of many modules costs its author to compile, beside the same
-//! API on axum with validator.
+//! `compile-cost`: the compile time of an API with many modules, compared with
+//! the same API on axum and validator.
 //!
-//! `--modules N` is the size of the programs. The full form, a part of `nightly`, prints a
-//! table of times and sizes beside the goals; it needs half an hour or more and 8 GB of disk. The
-//! short form, `--short`, a part of `ci`, counts what repeats, with the crates compiled
-//! there. Either fails only when a figure that repeats is 10 % above
-//! `tests/compile-cost.txt`, which `--save` writes, and never for a time.
+//! `--modules N` sets the size of the programs. The full form, a part of
+//! `nightly`, prints a table of times and sizes with the goals. It takes at
+//! least half an hour and needs 8 GB of disk space. The short form, `--short`,
+//! a part of `ci`, counts the repeatable figures with the crates that `ci` has
+//! compiled. Both fail only if a repeatable figure is 10 % above
+//! `tests/compile-cost.txt`, which `--save` writes. They never fail because of
+//! a time.
 
 mod full;
 mod library;
@@ -20,13 +22,13 @@ use std::process::ExitCode;
 
 use xtask::{Outcome, end_of, is_part_of};
 
-/// The modules of the programs in the full form.
+/// The number of modules in the full form.
 const MODULES: usize = 300;
 
-/// The modules of the program in the short form.
+/// The number of modules in the short form.
 const FEW_MODULES: usize = 50;
 
-/// The most, so that a slip does not fill the disk.
+/// The maximum number of modules, so that a typo does not fill the disk.
 const MAX_MODULES: usize = 1_000;
 
 fn main() -> ExitCode {

@@ -1,4 +1,5 @@
-//! The figures of one step: processor time and time of a command, lines of LLVM IR.
+//! Measurements of one step: the processor time and duration of a command, and
+//! lines of LLVM IR.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
@@ -11,13 +12,13 @@ use xtask::run;
 /// The cost of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
-    /// On all processors together, of all programs that it has started.
+    /// The time on all processors together, including child processes.
     pub processor: Duration,
-    /// From its start to its end.
+    /// The elapsed time.
     pub time: Duration,
 }
 
-/// Runs a command, and gives its cost.
+/// Runs a command and returns its cost.
 pub fn cost_of(command: &mut Command) -> Result<Cost, String> {
     let (before, start) = (processor_time()?, Instant::now());
     run(command)?;
@@ -27,7 +28,7 @@ pub fn cost_of(command: &mut Command) -> Result<Cost, String> {
     Ok(Cost { processor, time })
 }
 
-/// Returns the cost in the middle, by processor time and by time.
+/// Returns the median cost, separately for processor time and elapsed time.
 pub fn median(costs: &[Cost]) -> Cost {
     let middle = |of: fn(&Cost) -> Duration| {
         let mut times: Vec<Duration> = costs.iter().map(of).collect();
@@ -37,16 +38,17 @@ pub fn median(costs: &[Cost]) -> Cost {
     Cost { processor: middle(|cost| cost.processor), time: middle(|cost| cost.time) }
 }
 
-/// The file that tells the processor time of this program and of those that it has started.
+/// The file with the processor time of this program and its child processes.
 pub const TIMES: &str = "/proc/self/stat";
 
-/// Returns the processor time of all programs that this one has started and that are done.
+/// Returns the processor time of all finished child processes.
 fn processor_time() -> Result<Duration, String> {
     let stat = fs::read_to_string(TIMES).map_err(|error| format!("{TIMES}: {error}"))?;
     children_time(&stat).ok_or(format!("{TIMES} has no processor time"))
 }
 
-/// Source: proc_pid_stat(5), `cutime` and `cstime`; a tick is a hundredth of a second.
+/// Returns the sum of `cutime` and `cstime`; a tick is 1/100 s. Source:
+/// proc_pid_stat(5).
 fn children_time(stat: &str) -> Option<Duration> {
     let (_, fields) = stat.rsplit_once(") ")?;
     let mut times = fields.split(' ').skip(13).map(str::parse::<u64>);
@@ -54,8 +56,9 @@ fn children_time(stat: &str) -> Option<Duration> {
     Some(Duration::from_millis(10 * ticks))
 }
 
-/// Compiler arguments by which a crate is written as LLVM IR too, before LLVM has changed
-/// anything in it; those of `cargo llvm-lines`, whose figures can be compared.
+/// Returns compiler arguments that also write a crate as LLVM IR before any
+/// LLVM optimization. `cargo llvm-lines` uses the same arguments, so the
+/// figures are comparable.
 pub fn ir_arguments(file: &Path) -> [String; 3] {
     [
         format!("--emit=llvm-ir={}", file.display()),
@@ -64,7 +67,8 @@ pub fn ir_arguments(file: &Path) -> [String; 3] {
     ]
 }
 
-/// Counts the instructions in a file of LLVM IR, and removes it: it may have gigabytes.
+/// Counts the instructions in an LLVM IR file and deletes the file, which may
+/// be several gigabytes large.
 pub fn count_ir(file: &Path) -> Result<u64, String> {
     let fault = |error: std::io::Error| format!("{}: {error}", file.display());
     let mut reader = BufReader::with_capacity(1 << 20, File::open(file).map_err(fault)?);
@@ -78,7 +82,7 @@ pub fn count_ir(file: &Path) -> Result<u64, String> {
     Ok(counter.lines)
 }
 
-/// Counts the lines within functions as `cargo llvm-lines` does.
+/// Counts the lines within functions, like `cargo llvm-lines`.
 #[derive(Default)]
 struct IrCounter {
     is_in_function: bool,

@@ -1,8 +1,9 @@
-//! The generated programs: the same API of many modules, on stockade and on axum.
+//! The generated programs: the same API of many modules, with stockade and with
+//! axum.
 //!
-//! A module is a type of a body with rules, a type of a query, a handler that shows one
-//! thing and one that makes one. All stand in one file, so that an edit compiles as much
-//! again as it can.
+//! A module contains a body type with validation rules, a query type, and two
+//! handlers: one shows an item, and one creates an item. All modules are in one
+//! file, so an edit recompiles as much as possible.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use std::process::Command;
 use crate::library::Library;
 use xtask::{cargo_command, root};
 
-/// The framework that a program is written with.
+/// The framework that a program uses.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Framework {
     Stockade,
@@ -21,7 +22,7 @@ pub enum Framework {
 use Framework::{Axum, Stockade};
 
 impl Framework {
-    /// The framework, then what it is compared with.
+    /// stockade, then the framework to compare with.
     pub const ALL: [Self; 2] = [Stockade, Axum];
 
     pub fn name(self) -> &'static str {
@@ -31,8 +32,9 @@ impl Framework {
         }
     }
 
-    /// Returns the program of so many modules. Two programs with different `edit` differ
-    /// in one handler, and no line is added or moved; with 0 nothing is edited.
+    /// Returns the program with this number of modules. Programs with different
+    /// `edit` values differ in one handler, without added or moved lines. The
+    /// value 0 means no edit.
     pub fn source(self, modules: usize, edit: u32) -> String {
         let (head, module, routes, end) = match self {
             Stockade => (STOCKADE_HEAD, STOCKADE_MODULE, STOCKADE_ROUTES, STOCKADE_END),
@@ -52,7 +54,7 @@ impl Framework {
         source + end
     }
 
-    /// Returns the manifest. The versions are those of the lock file beside it.
+    /// Returns the manifest. The versions come from the lock file next to it.
     fn manifest(self, library: &Library) -> String {
         let dependencies = match self {
             Stockade => format!(
@@ -73,15 +75,15 @@ impl Framework {
     }
 }
 
-/// The name of the package of each program.
+/// The package name of every program.
 pub const PACKAGE: &str = "compile-cost";
 
-/// A text of a module with its number, and with the longest name that it allows.
+/// Returns the text of a module with its number and its maximum name length.
 fn numbered(text: &str, number: usize) -> String {
     text.replace("$n", &number.to_string()).replace("$longest", &(number % 90 + 10).to_string())
 }
 
-/// A generated program in a folder of its own, which is a workspace of its own.
+/// A generated program in a separate folder and workspace.
 pub struct Program {
     pub framework: Framework,
     modules: usize,
@@ -89,7 +91,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Writes a program into a new folder below this one, with the versions of our lock file.
+    /// Writes a program into a new folder below this one, with the versions of
+    /// our lock file.
     pub fn write(
         framework: Framework,
         modules: usize,
@@ -103,34 +106,34 @@ impl Program {
         }
         fs::create_dir_all(program.folder.join("src")).map_err(fault)?;
         fs::write(program.folder.join("Cargo.toml"), framework.manifest(library)).map_err(fault)?;
-        // Cargo leaves out what the program does not need, and keeps the other versions.
+        // Cargo removes unused packages and preserves the other versions.
         fs::copy(root().join("Cargo.lock"), program.folder.join("Cargo.lock")).map_err(fault)?;
         program.edit(0)?;
         Ok(program)
     }
 
-    /// Writes the source anew; the same `edit` again only touches it.
+    /// Rewrites the source; the same `edit` only updates the modification time.
     pub fn edit(&self, edit: u32) -> Result<(), String> {
         let file = self.folder.join("src/main.rs");
         fs::write(&file, self.framework.source(self.modules, edit))
             .map_err(|error| format!("{}: {error}", file.display()))
     }
 
-    /// Returns a cargo command for it, as its author would type it.
+    /// Returns a cargo command for the program, as its author would run it.
     pub fn cargo(&self, arguments: &[&str]) -> Command {
         let mut command = cargo_command();
         command.args(arguments).env("CARGO_TARGET_DIR", self.target());
-        // What a machine of CI may set is not what an author has.
+        // CI may set this variable, but an author does not.
         command.env_remove("CARGO_INCREMENTAL").current_dir(&self.folder);
         command
     }
 
-    /// The path of its manifest.
+    /// Returns the path of its manifest.
     pub fn manifest_path(&self) -> String {
         self.folder.join("Cargo.toml").display().to_string()
     }
 
-    /// The folder into which it is compiled, by it alone.
+    /// Returns the target folder, which only this program uses.
     pub fn target(&self) -> PathBuf {
         self.folder.join("target")
     }

@@ -1,13 +1,13 @@
-//! `tests/compile-cost.txt`: the figures that repeat, which may grow by 10 %.
+//! `tests/compile-cost.txt`: the repeatable figures, which may grow by 10 %.
 
 use std::fs;
 
 use xtask::{Outcome, root};
 
-/// A figure that is the same in each run with the same compiler.
+/// A figure that is the same in every run with the same compiler.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// The form of the run that counts it, `full` or `short`.
+    /// The form that counts the figure, `full` or `short`.
     pub form: String,
     /// The number of modules of the program.
     pub modules: usize,
@@ -25,7 +25,7 @@ impl Figure {
         self.form == other.form && self.modules == other.modules
     }
 
-    /// Returns true if both count the same thing.
+    /// Returns true if both figures count the same thing.
     fn is_of_kind(&self, other: &Self) -> bool {
         self.is_of_run(other) && self.name == other.name
     }
@@ -39,8 +39,8 @@ impl Figure {
     }
 }
 
-/// Records these figures, or fails if they are above what is recorded. `is_usual` is the
-/// program of the usual size: of others nothing has to be recorded.
+/// Records these figures, or fails if they exceed the recorded ones. `is_usual`
+/// is true for the usual program size; other sizes do not need a record.
 pub fn settle(counted: &[Figure], save: bool, is_usual: bool) -> Outcome {
     let recorded = read()?;
     if save {
@@ -63,8 +63,9 @@ pub fn settle(counted: &[Figure], save: bool, is_usual: bool) -> Outcome {
     ))
 }
 
-/// Compares what was counted in a run with what is recorded of such a run: all that is
-/// more than 10 % above, and all that only one of the two has.
+/// Compares the figures of a run with the record of the same form. Returns
+/// figures that are more than 10 % higher, and figures that only one of them
+/// contains.
 fn faults(counted: &[Figure], recorded: &[Figure]) -> Vec<String> {
     let mut faults = Vec::new();
     for now in counted {
@@ -84,12 +85,12 @@ fn faults(counted: &[Figure], recorded: &[Figure]) -> Vec<String> {
     faults
 }
 
-/// Returns true above 110 %.
+/// Returns true if the figure exceeds 110 %.
 fn is_above(now: u64, then: u64) -> bool {
     u128::from(now) * 10 > u128::from(then) * 11
 }
 
-/// The recorded figures, with those of one run in place of what stood there of it.
+/// Returns the recorded figures, with the figures of one run replaced.
 fn merged(mut recorded: Vec<Figure>, counted: &[Figure]) -> Vec<Figure> {
     recorded.retain(|then| !counted.iter().any(|now| now.is_of_run(then)));
     recorded.extend_from_slice(counted);
@@ -103,7 +104,7 @@ fn read() -> Result<Vec<Figure>, String> {
     lines.map(|line| parse(line).ok_or_else(|| format!("{FILE}: {line:?}"))).collect()
 }
 
-/// Reads a line; a figure of 0 would hold nothing.
+/// Parses a line; a figure of 0 would be useless.
 fn parse(line: &str) -> Option<Figure> {
     let [form, modules, name, count] = line.split_whitespace().collect::<Vec<_>>()[..] else {
         return None;
@@ -172,7 +173,7 @@ mod tests {
         assert_eq!(faults(&[lines(9)], &[]), ["short 50 lines: no line for it"]);
         let found = faults(&[lines(9)], &[lines(9), binary]);
         assert_eq!(found, ["short 50 binary: it was not counted"]);
-        // Lines of other runs are not of this one.
+        // Lines of other runs do not affect this run.
         let others = [Figure::new("full", 50, "binary", 9), Figure::new("short", 300, "binary", 9)];
         assert_eq!(faults(&[lines(9)], &[&[lines(9)], &others[..]].concat()), [""; 0]);
     }

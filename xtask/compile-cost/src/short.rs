@@ -1,10 +1,12 @@
-//! The short form: the program on stockade, compiled with the crates that the
-//! tests have compiled already.
+//! The short form: compiles the stockade program with the crates that the tests
+//! have already compiled.
 //!
-//! The whole of it from nothing takes 150 s of processor time even with 50 modules, nearly all of it
-//! for dependencies. So rustc is started by itself, with the libraries in our own target
-//! folder: those of a workspace with all features, by path, under clippy. Sizes are therefore
-//! not those of a user's program; they are compared with earlier ones of the same form alone.
+//! A build from scratch takes 150 s of processor time even with 50 modules,
+//! nearly all of it for dependencies. This form therefore runs rustc directly,
+//! with the libraries in our own target folder. These come from path
+//! dependencies in a workspace with all features, compiled with clippy. The
+//! sizes differ from a user's program, so they are compared only with earlier
+//! sizes of the same form.
 
 use std::env::consts::EXE_SUFFIX;
 use std::fs;
@@ -41,8 +43,8 @@ pub fn count(modules: usize) -> Result<Vec<Figure>, String> {
         rustc.arg("-L").arg(format!("dependency={}", dependencies.display()));
         cost_of(rustc.current_dir(&folder))
     };
-    // Of serde there are two that cargo tells nothing apart of; with the one that is not
-    // stockade's no type has its traits.
+    // There are two builds of serde that cargo's messages do not distinguish.
+    // With the build that stockade does not use, no type implements its traits.
     let serde = libraries(&artifacts, "serde");
     if !serde.iter().any(|serde| compile(serde).is_ok()) {
         return Err(format!("the program compiles with none of {} serde", serde.len()));
@@ -51,10 +53,11 @@ pub fn count(modules: usize) -> Result<Vec<Figure>, String> {
     Ok(vec![figure("lines", count_ir(&ir)?), figure("binary", size(&binary)?)])
 }
 
-/// Compiles the examples as `ci` has done, and gives what cargo says of each crate.
+/// Compiles the examples as `ci` does, and returns cargo's messages about each
+/// crate.
 fn artifacts() -> Result<String, String> {
     let mut command = cargo_command();
-    // Also outside of `ci`, so that the figures are the same.
+    // Also used outside of `ci`, so that the figures are the same.
     clippy::compiles(&mut command);
     command.args(["build", "--workspace", "--examples", "--all-features"]);
     command.arg("--message-format=json-render-diagnostics").current_dir(root());
@@ -67,7 +70,7 @@ fn artifacts() -> Result<String, String> {
     String::from_utf8(output.stdout).map_err(|error| error.to_string())
 }
 
-/// Returns the files of a library among the messages of cargo.
+/// Returns the files of a library from cargo's messages.
 fn libraries(artifacts: &str, name: &str) -> Vec<PathBuf> {
     let files = artifacts.lines().filter_map(|message| library_in(message, name));
     let mut files: Vec<PathBuf> = files.map(|file| file.replace("\\\\", "\\").into()).collect();

@@ -1,4 +1,4 @@
-//! The table: what each program has cost, the ratio, and its goal.
+//! The table: the cost of each program, the ratio and its goal.
 
 use crate::measure::Cost;
 
@@ -13,17 +13,18 @@ pub struct Figures {
     pub binary: u64,
     /// The first debug build, with all dependencies.
     pub first: Cost,
-    /// The first optimised build, with all dependencies.
+    /// The first optimized build, with all dependencies.
     pub release: Cost,
-    /// An optimised build after an edit, of the program alone.
+    /// An optimized build after an edit, of the program itself only.
     pub release_alone: Cost,
-    /// The lines of LLVM IR of its own crate in a debug build.
+    /// The lines of LLVM IR for its own crate in a debug build.
     pub lines: u64,
-    /// The crates that are compiled for it, itself among them.
+    /// The number of compiled crates, including the program.
     pub crates: u64,
 }
 
-/// A row: its name, the figure, the greatest ratio to axum that is a goal.
+/// A row: the name, the figure, and the maximum ratio to axum if there is a
+/// goal.
 struct Row {
     name: &'static str,
     figure: fn(&Figures) -> f64,
@@ -63,7 +64,7 @@ fn time(cost: Cost) -> f64 {
     cost.time.as_secs_f64()
 }
 
-/// Writes the table of both programs.
+/// Returns the table for both programs.
 pub fn table(stockade: &Figures, axum: &Figures) -> String {
     let mut table =
         "| | stockade | axum | ratio | goal | |\n|---|--:|--:|--:|--:|---|\n".to_owned();
@@ -78,7 +79,8 @@ pub fn table(stockade: &Figures, axum: &Figures) -> String {
     table
 }
 
-/// The last two cells of a row with a goal. The ratio is judged as it is written.
+/// Returns the last two cells of a row with a goal. The comparison uses the
+/// ratio as it is printed.
 fn validated(ratio: f64, goal: f64) -> String {
     let holds = (ratio * 100.0).round() <= (goal * 100.0).round();
     format!("{goal:.2} | {}", if holds { "met" } else { "missed" })

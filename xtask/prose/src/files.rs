@@ -15,7 +15,7 @@ const SKIPPED: &[&str] = &["target", ".git", "node_modules", "vectors"];
 /// Documents that the project does not write: the user's specification and licenses.
 const FOREIGN: &[&str] = &["SPECIFICATION.md", "LICENSE.md"];
 
-/// Folders of sources that form one group each, in addition to each crate.
+/// Source folders that form one group each, in addition to each crate.
 const FOLDERS: &[&str] = &["facade", "examples", "tests", "xtask"];
 
 pub(crate) fn groups(root: &Path) -> Result<Vec<Group>, String> {

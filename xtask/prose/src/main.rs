@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints the tables, and returns the numbers that rose above their limits.
+/// Prints the tables and returns the numbers that rose above their limits.
 fn run(arguments: &[String]) -> Result<Vec<String>, String> {
     let rows = Rows::new()?;
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();

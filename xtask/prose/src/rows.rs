@@ -4,10 +4,10 @@ use std::ops::{Deref, Range};
 
 use fancy_regex::Regex;
 
-/// A name, a limit per 10,000 words, whether case matters, and a pattern.
+/// A name, a limit per 10,000 words, true if case matters, and a pattern.
 ///
-/// The limits are the highest values of axum, tower-http, hyper, jiff, Rocket and
-/// serde, counted on 2026-11-28.
+/// The limits are the highest values of axum, tower-http, hyper, jiff, Rocket
+/// and serde, counted on 2026-11-28.
 const ROWS: &[(&str, f64, bool, &str)] = &[
     ("that of", 2.2, false, r"\b(?:that|those) of\b"),
     (

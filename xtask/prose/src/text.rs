@@ -90,7 +90,7 @@ struct Literals {
 }
 
 impl Literals {
-    /// Collects the messages and test names of a stream of tokens.
+    /// Collects the messages and test names in a token stream.
     fn visit(&mut self, tokens: TokenStream, in_test: bool) {
         let mut in_attribute = false;
         let mut is_test = false;
