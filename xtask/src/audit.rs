@@ -1,5 +1,5 @@
-//! The levels of the crates, from `cargo tree`; circles of files; the names and uses of
-//! `__internal`; licences and advisories.
+//! The levels of the crates from `cargo tree`, circles of files, the names and
+//! uses of `__internal`, and licenses and advisories.
 
 use std::env;
 use std::fs;
@@ -9,9 +9,9 @@ use std::process::{Command, Stdio};
 use crate::tidy::files_below;
 use crate::{Outcome, announce, cargo, cargo_output, package, root, skip};
 
-/// Our crates, each with its level: a crate depends only on lower levels.
+/// Our crates and their levels: a crate depends only on lower levels.
 ///
-/// ARCHITECTURE.md, "Who may depend on whom".
+/// See ARCHITECTURE.md, "Who may depend on whom".
 const LEVELS: &[(&str, u8)] = &[
     ("stockade-errors", 0),
     ("stockade-graphiql", 0),
@@ -43,13 +43,13 @@ const LEVELS: &[(&str, u8)] = &[
     ("stockade", 9),
 ];
 
-/// The names of our crates.
+/// Returns the names of our crates.
 pub fn crates() -> impl Iterator<Item = &'static str> {
     LEVELS.iter().map(|(name, _)| *name)
 }
 
-/// Members of the workspace that are no part of the library, and so no part of
-/// the levels: they may depend on everything.
+/// Workspace members outside the library. They do not have a level and may
+/// depend on everything.
 const WITHOUT_LEVEL: &[&str] = &[
     "auth-only",
     "stockade-doc-examples",
@@ -66,26 +66,27 @@ const WITHOUT_LEVEL: &[&str] = &[
     "xtask-prose",
 ];
 
-/// Edges within a level: the macros and the router read paths with the same
-/// crate, and errors of JSON become an `ApiError`.
+/// Allowed edges within a level: the macros and the router parse paths with the
+/// same crate, and JSON errors become an `ApiError`.
 const ALLOWED_WITHIN_LEVEL: &[(&str, &str)] =
     &[("stockade-json", "stockade-errors"), ("stockade-macros", "stockade-path")];
 
-/// What must not be below a crate of a level, directly or not.
+/// Crates that a crate of a level must not depend on, directly or indirectly.
 const FORBIDDEN: &[(u8, &[&str])] = &[
     (1, &["http", "http-body", "hyper", "hyper-util", "tokio", "tower-service"]),
-    // RUSTSEC-2023-0071 has no fix, and ring is the one provider.
+    // RUSTSEC-2023-0071 does not have a fix, and ring is the only provider.
     (8, &["aws-lc-rs", "rsa"]),
     (5, &["hyper", "hyper-util", "tokio-rustls", "rustls"]),
 ];
 
-/// The module of our crates that carries no promise: a private door between them.
-// In two pieces, or it would be found here.
+/// The module of our crates without stability guarantees: a private interface
+/// between them.
+// The name is split so that the check does not find it here.
 const DOOR: &str = concat!("__", "internal");
 
-/// Uses of the door beside the sources and own tests of our crates: the first measures a table
-/// of routes without a router, two have members of rooms without sockets, and the last has a
-/// row for each setting of the table.
+/// Allowed uses of the module outside the sources and tests of our crates. The
+/// first measures a route table without a router, two have room members without
+/// sockets, and the last has a row for each setting of the table.
 const MAY_USE_THE_DOOR: &[&str] = &[
     "tests/bench/micro/benches/match.rs",
     "crates/stockade-redis/tests/it/rooms/load.rs",
@@ -117,8 +118,8 @@ pub fn run() -> Outcome {
         return Err(faults.join("\n"));
     }
     if has_cargo("deny") {
-        // Advisories need a database, which may be out of reach: they are
-        // checked below, where that can be said.
+        // Advisories need a database that may be unavailable. They are checked
+        // below, where a missing database can be reported.
         cargo(&["deny", "check", "bans", "licenses", "sources"])?;
     } else {
         skip("licences (`cargo install cargo-deny --locked`, then again)");
@@ -133,8 +134,8 @@ pub fn run() -> Outcome {
     Ok(())
 }
 
-/// Uses of the door in what stands for the code of a user: tests, examples and
-/// documentation.
+/// Returns uses of the module in code that represents user code: tests,
+/// examples and documentation.
 fn uses_of_the_door() -> Vec<String> {
     let root = root();
     let folders = ["crates", "facade", "examples", "tests", "README.md"].map(|it| root.join(it));
@@ -144,18 +145,19 @@ fn uses_of_the_door() -> Vec<String> {
     let hidden = hidden_modules();
     let mut faults = Vec::new();
     for path in files {
-        // A file that is no text uses nothing.
+        // Skips files that are not text.
         let Ok(text) = fs::read_to_string(&path) else { continue };
         let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
-        // The lists of public items and of profiles show the paths of definitions.
+        // The lists of public items and profiles contain the paths of
+        // definitions.
         let is_list = name.ends_with(".txt");
         faults.extend(forced(&name, &text, if is_list { &[] } else { &hidden }));
     }
     faults
 }
 
-/// Returns the paths of the hidden modules of our crates, through the crate and through the
-/// facade.
+/// Returns the paths of our crates' hidden modules, through the crate and
+/// through the facade.
 fn hidden_modules() -> Vec<String> {
     let mut paths = Vec::new();
     for krate in crates().filter_map(|krate| krate.strip_prefix("stockade-")) {
@@ -177,7 +179,8 @@ fn hidden_in(text: &str) -> impl Iterator<Item = &str> {
     names.filter(|name| !name.starts_with("__") && *name != "random")
 }
 
-/// Returns the lines of a file that use a private door of our crates and must not.
+/// Returns the lines of a file that use a private module of our crates without
+/// permission.
 fn forced(name: &str, text: &str, hidden: &[String]) -> Vec<String> {
     if MAY_USE_THE_DOOR.contains(&name) {
         return Vec::new();
@@ -199,14 +202,14 @@ fn forced(name: &str, text: &str, hidden: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Returns the beginning of paths into the crate that this file tests.
+/// Returns the path prefix of the crate that this file tests.
 fn own_crate(name: &str) -> Option<String> {
     let (krate, path) = name.strip_prefix("crates/")?.split_once('/')?;
     path.starts_with("tests/").then(|| format!("{}::", krate.replace('-', "_")))
 }
 
-/// Members of the workspace without a level, and levels of crates that are not
-/// there.
+/// Returns workspace members without a level, and levels for crates that do not
+/// exist.
 fn misplaced(levels: &[(&str, u8)], members: &[String]) -> Vec<String> {
     let levelled = |name: &str| levels.iter().any(|(known, _)| *known == name);
     let without = members
@@ -220,7 +223,7 @@ fn misplaced(levels: &[(&str, u8)], members: &[String]) -> Vec<String> {
     without.chain(absent).collect()
 }
 
-/// The names in the output of `cargo tree --prefix=none`, each once.
+/// Returns the distinct names in the output of `cargo tree --prefix=none`.
 fn names(tree: &str) -> Vec<String> {
     let mut names: Vec<String> =
         tree.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect();
@@ -229,7 +232,7 @@ fn names(tree: &str) -> Vec<String> {
     names
 }
 
-/// Foreign crates that must not be below this one.
+/// Returns the third-party crates that this crate must not depend on.
 fn forbidden(krate: &str, level: u8, below: &[String]) -> Vec<String> {
     let lists = FORBIDDEN.iter().filter(|(up_to, _)| level <= *up_to);
     let names = lists.flat_map(|(_, names)| names.iter());
@@ -239,7 +242,8 @@ fn forbidden(krate: &str, level: u8, below: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Our crates on which this one depends although they are not below it.
+/// Returns our crates that this crate depends on although their level is not
+/// lower.
 fn upward(krate: &str, level: u8, direct: &[String]) -> Vec<String> {
     let ours = direct.iter().filter(|name| *name != krate);
     ours.filter_map(|name| {
@@ -267,8 +271,8 @@ fn has_cargo(subcommand: &str) -> bool {
     command.current_dir(root()).status().is_ok_and(|status| status.success())
 }
 
-/// Whether cargo-audit has its database where it keeps it: it is not fetched
-/// here, so that everything works offline.
+/// Returns true if cargo-audit's local database exists. It is not downloaded
+/// here, so everything works offline.
 fn has_advisories() -> bool {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| env::home_dir().map(|home| home.join(".cargo")));

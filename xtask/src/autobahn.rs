@@ -1,7 +1,8 @@
 //! Runs the Autobahn test suite against the echo example.
 //!
-//! `wstest` is `autobahntestsuite` of PyPI, which needs CPython 2.7. The environment variable
-//! `WSTEST` has its path, else it is looked for in `PATH`.
+//! `wstest` comes from the PyPI package `autobahntestsuite`, which needs
+//! CPython 2.7. Its path comes from the environment variable `WSTEST`, or else
+//! from `PATH`.
 
 use std::env;
 use std::fs;
@@ -14,11 +15,11 @@ use crate::{Outcome, announce, cargo, skip, target_directory};
 /// The cases that must pass without `NON-STRICT`.
 const CASES: &str = r#"["1.*", "2.*", "3.*", "4.*", "5.*", "6.*", "7.*", "9.*", "10.*"]"#;
 
-/// The cases of compression, for the routes that compress.
+/// The compression cases, for the routes that compress.
 const COMPRESSION_CASES: &str = r#"["12.*", "13.*"]"#;
 
-/// The agents of the suite: its name, the path of its route, its cases, and the cases that
-/// are left out.
+/// The agents of the suite: the name, the path of the route, the cases, and the
+/// excluded cases.
 const AGENTS: [(&str, &str, &str, &str); 4] = [
     ("all", "/binary", CASES, "[]"),
     ("text", "/", CASES, r#"["9.*"]"#),
@@ -26,8 +27,8 @@ const AGENTS: [(&str, &str, &str, &str); 4] = [
     ("takeover", "/takeover", COMPRESSION_CASES, "[]"),
 ];
 
-/// What the route `/`, which takes texts alone, does otherwise: binary messages
-/// are forgotten, as the specification says, where the suite wants an echo.
+/// Deviations of the route `/`, which accepts only text. It ignores binary
+/// messages, as the specification requires, while the suite expects an echo.
 const TEXT_ONLY_DEVIATIONS: [&str; 8] =
     ["1.2.1", "1.2.2", "1.2.3", "1.2.4", "1.2.5", "1.2.6", "1.2.7", "1.2.8"];
 
@@ -46,7 +47,7 @@ pub fn run() -> Outcome {
     announce(&command);
     let mut echo = command.spawn().map_err(|error| format!("cannot start echo: {error}"))?;
     let outcome = test(&mut echo, &wstest, &target.join("autobahn"));
-    // Whatever happened, nothing is left running.
+    // The server must never be left running.
     let _ = echo.kill();
     let _ = echo.wait();
     outcome
@@ -88,7 +89,7 @@ fn test(echo: &mut Child, wstest: &Path, directory: &Path) -> Outcome {
     Ok(())
 }
 
-/// The cases of a report, each with its behaviour.
+/// Returns the cases of a report and their behavior.
 fn cases(index: &str) -> Vec<(&str, &str)> {
     let mut cases = Vec::new();
     let mut name = "";

@@ -1,4 +1,5 @@
-//! Starts the benchmark beside peers, `tests/bench`, a workspace of its own.
+//! Starts the comparison benchmark `tests/bench`, which is a separate
+//! workspace.
 
 use std::env;
 use std::process::{Command, Stdio};
@@ -7,12 +8,13 @@ use crate::command::{announce, modest_cargo_command};
 use crate::running::Running;
 use crate::{Outcome, cargo_command, is_part_of, root, run as run_command, skip, target_directory};
 
-/// Passes on what stands behind `cargo xtask bench`.
+/// Forwards the arguments of `cargo xtask bench`.
 pub fn run() -> Outcome {
     start(env::args().skip(2).collect())
 }
 
-/// The part of it whose figures repeat; in `ci` its short form, the instructions of stockade.
+/// Runs the part with repeatable figures. In `ci`, this is the short form: the
+/// instructions of stockade.
 pub fn counts() -> Outcome {
     if !has_valgrind() {
         skip("instructions per request, because valgrind is not installed");
@@ -27,9 +29,9 @@ fn has_valgrind() -> bool {
     valgrind.status().is_ok_and(|status| status.success())
 }
 
-/// Begins to compile the program that `counts` measures in `ci`, with what the tasks beside
-/// it leave of the processors; to drop it ends it. `counts` waits for it, because cargo locks
-/// the folder, and says why if it fails.
+/// Starts to compile the program that `counts` measures in `ci`, at low
+/// priority next to the other tasks. Dropping the value stops it. `counts`
+/// waits for it, because cargo locks the folder, and reports its failure.
 pub fn compile_ahead() -> Result<Option<Running>, String> {
     if !has_valgrind() {
         return Ok(None);
@@ -49,7 +51,8 @@ fn start(args: Vec<String>) -> Outcome {
     run_command(&mut command)
 }
 
-/// Lets a command of cargo work in the workspace of the benchmark, and in a folder of its own.
+/// Runs a cargo command in the workspace of the benchmark, with a separate
+/// target folder.
 fn in_its_workspace(command: &mut Command) -> Outcome {
     command.env("CARGO_TARGET_DIR", target_directory()?.join("bench"));
     command.current_dir(root().join("tests/bench"));

@@ -17,6 +17,6 @@ pub fn run() -> Outcome {
         let install = ["ci", "--no-audit", "--no-fund", "--ignore-scripts"];
         run_command(Command::new("npm").args(install).current_dir(&folder))?;
     }
-    // Without it, the benchmark itself says that `ws` is skipped.
+    // Without it, the benchmark itself reports that `ws` is skipped.
     run_command(cargo_command().args(["run", "--release", "--locked"]).current_dir(&folder))
 }

@@ -1,12 +1,12 @@
-//! Lets Chromium judge the answers to cross-origin requests.
+//! Checks in Chromium that responses to cross-origin requests have the right
+//! effect.
 //!
-//! The browser example is started twice, as two origins. A page of the first one
-//! sends requests and forms to the second one and writes what came of them into
-//! itself; Chromium prints the page, and the outcomes are compared with
-//! [`SITUATIONS`].
-//! The page goes on at `localhost`, which is another site than `127.0.0.1`, and
-//! comes back. After it, the shop's page of an order is looked at
-//! (`live_page.rs`), the page of its API (`docs_page.rs`), and its front page
+//! It starts the browser example two times, as two origins. A page of the first
+//! origin sends requests and forms to the second one and writes the outcomes
+//! into itself. Chromium prints the page, and the outcomes are compared with
+//! [`SITUATIONS`]. The page continues at `localhost`, which is a different site
+//! from `127.0.0.1`, and returns. After that come the shop's order page
+//! (`live_page.rs`), its API page (`docs_page.rs`), and its front page
 //! (`home_page.rs`).
 
 use std::env;
@@ -23,7 +23,7 @@ use crate::{
     Outcome, announce, cargo, debian, docs_page, home_page, live_page, skip, target_directory,
 };
 
-/// What the page does (`examples/browser.html`), and what must come of it.
+/// Actions of the page (`examples/browser.html`), and their expected outcomes.
 const SITUATIONS: &[(&str, &str)] = &[
     ("list: GET", "200"),
     ("list: GET with credentials", "200"),
@@ -50,7 +50,7 @@ const SITUATIONS: &[(&str, &str)] = &[
     ("null origin: WebSocket", "null refused"),
     ("redirect: own origin to list", "200"),
     ("redirect: list to star", "200"),
-    // The second request is of the origin `null`.
+    // The second request has the origin `null`.
     ("redirect: star to list", "blocked"),
     ("redirect: list to one", "blocked"),
     ("redirect: list to list", "200"),
@@ -105,7 +105,8 @@ const SITUATIONS: &[(&str, &str)] = &[
     ("cookie: same site, with credentials", "__Host-session lax none strict"),
     ("cookie: same site, without credentials", "no cookies"),
     ("hijack: the session, from the allowed origin", "the account of Ada"),
-    // The cookie goes along to each port of the site: only the origin tells.
+    // The cookie is sent to every port of the site; only the origin is
+    // different.
     ("hijack: the session goes to another server too", "__Host-session lax none strict"),
     ("hijack: the session, where no origin is allowed", "refused"),
     ("form: no session, no protection", "200"),
@@ -141,17 +142,18 @@ const SITUATIONS: &[(&str, &str)] = &[
     ("own WebSocket without a list", "echoed hello"),
     ("form: a strict session, from another site", "401"),
     ("form: a wide session, from another site", "403"),
-    // Not even `none`, which may cross sites: so this alone says nothing of `SameSite`.
+    // Even the `none` cookie, which may cross sites, is missing. This row by
+    // itself therefore does not prove anything about `SameSite`.
     ("cookie: another site, with credentials", "no cookies"),
-    // This does: those that are `Strict` stay away.
+    // This row proves it: `Strict` cookies are not sent.
     ("cookie: led here by another site", "__Host-wide lax none"),
     (SCRIPT, "did not run"),
 ];
 
-/// The one situation that has a page of its own.
+/// The only situation with a separate page.
 const SCRIPT: &str = "CSP: a script in a page with the usual policy";
 
-/// For the requests across origins, and for each page of the shop.
+/// The timeout for the cross-origin requests, and for each page of the shop.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub fn run() -> Outcome {
@@ -182,13 +184,13 @@ pub fn run() -> Outcome {
     validate(&got)
 }
 
-/// What is expected of everything.
+/// Returns all situations and their expected outcomes.
 fn situations() -> impl Iterator<Item = (&'static str, &'static str)> {
     let pages = live_page::SITUATIONS.into_iter().chain(docs_page::SITUATIONS);
     SITUATIONS.iter().copied().chain(pages).chain(home_page::SITUATIONS)
 }
 
-/// Returns true where the browser can be started.
+/// Returns true if the browser can be started.
 pub fn is_installed() -> bool {
     let mut version = Command::new(CHROMIUM);
     version.arg("--version").stderr(Stdio::null());
@@ -198,7 +200,8 @@ pub fn is_installed() -> bool {
 
 pub const CHROMIUM: &str = "chromium";
 
-/// Prints the matrix; fails with the names of the rows that are not as expected.
+/// Prints the matrix. Fails with the names of the rows with unexpected
+/// outcomes.
 fn validate(got: &[(String, String)]) -> Outcome {
     let mut faults = Vec::new();
     println!("{:<50} {:<32} got", "situation", "expected");
@@ -217,10 +220,10 @@ fn validate(got: &[(String, String)]) -> Outcome {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }
 
-/// The example, started once; it ends when this is dropped.
+/// A running instance of the example, stopped on drop.
 struct Servers {
     process: Running,
-    /// The names of the servers with their addresses.
+    /// The names and addresses of the servers.
     addresses: Vec<(String, String)>,
 }
 
@@ -246,7 +249,7 @@ impl Servers {
         found.map(|(_, address)| &**address).ok_or(format!("there is no server {name:?}"))
     }
 
-    /// The page of ours that sends requests to `api`.
+    /// Returns our page that sends requests to `api`.
     fn matrix_url(&self, api: &Self) -> Result<String, String> {
         let own = self.address("star")?;
         let next = own.replace("127.0.0.1", "localhost");
@@ -258,20 +261,20 @@ impl Servers {
     }
 }
 
-/// `list=127.0.0.1:1 star=127.0.0.1:2` in the line of the example.
+/// Parses `list=127.0.0.1:1 star=127.0.0.1:2` in the example's output line.
 fn addresses(line: &str) -> Vec<(String, String)> {
     let words = line.split_whitespace().filter_map(|word| word.split_once('='));
     words.map(|(name, address)| (name.into(), address.trim_end_matches(';').into())).collect()
 }
 
-/// The page as it is once it is loaded and its script is done.
+/// Returns the page after it has loaded and its script has finished.
 fn page(folder: &Folder, url: &str, end: Instant) -> Result<String, String> {
     let fault = |error: std::io::Error| format!("{CHROMIUM}: {error}");
     let log = folder.0.join("log");
     let mut command = Command::new(CHROMIUM);
     command
         .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
-        // A form is sent into a window of its own.
+        // A form opens a new window.
         .args(["--no-first-run", "--disable-background-networking", "--disable-popup-blocking"])
         .arg("--dump-dom")
         .arg(format!("--user-data-dir={}", folder.0.join("profile").display()))
@@ -295,7 +298,7 @@ fn page(folder: &Folder, url: &str, end: Instant) -> Result<String, String> {
     Ok(html)
 }
 
-/// What `work` gives, unless it takes longer.
+/// Returns the result of `work`, or `None` if it takes too long.
 fn within<T: Send + 'static>(end: Instant, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -304,7 +307,8 @@ fn within<T: Send + 'static>(end: Instant, work: impl FnOnce() -> T + Send + 'st
     receiver.recv_timeout(end.saturating_duration_since(Instant::now())).ok()
 }
 
-/// The rows that the page wrote: a line of JSON for each, `["name","got"]`.
+/// Returns the rows that the page wrote, one line of JSON each:
+/// `["name","got"]`.
 fn outcomes(html: &str) -> Vec<(String, String)> {
     let lines = text_of(html, "matrix").unwrap_or_default().lines();
     let rows = lines.filter_map(|line| {
@@ -315,13 +319,14 @@ fn outcomes(html: &str) -> Vec<(String, String)> {
     rows.collect()
 }
 
-/// The text of the element with this id, which has no elements inside.
+/// Returns the text of the element with this id, which must not contain other
+/// elements.
 fn text_of<'h>(html: &'h str, id: &str) -> Option<&'h str> {
     let (_, rest) = html.split_once(&format!("id=\"{id}\">"))?;
     rest.split_once("</").map(|(text, _)| text)
 }
 
-/// A folder for the browser; it is removed when this is dropped.
+/// A folder for the browser, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {

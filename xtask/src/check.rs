@@ -1,10 +1,10 @@
-//! The task for each save: format, clippy, and the tests of the crates in
-//! which a file differs from the last commit.
+//! The task to run after each save: formatting, clippy, and the tests of crates
+//! with files that differ from the last commit.
 //!
 //! `--since REVISION` compares with another commit, for example `--since main`
-//! on a branch. Crates that depend on a changed one are linted, but not tested:
-//! that is for `cargo xtask test`. The examples in the comments of a changed
-//! crate are tested, in whichever package that happens.
+//! on a branch. Crates that depend on a changed crate are linted but not
+//! tested; use `cargo xtask test` for that. The doc examples of a changed crate
+//! are tested, in the package that contains their tests.
 
 use std::env;
 use std::fs;
@@ -25,7 +25,7 @@ pub fn run() -> Outcome {
     let files = changed_files(since)?;
     let members = cargo_output(&["tree", "--workspace", "--depth=0", "--prefix=none"])?;
     let mut packages = packages(&files, |folder| package_in(&root().join(folder)));
-    // The others belong to workspaces of their own.
+    // The other packages belong to separate workspaces.
     packages.retain(|package| members.lines().any(|line| line.starts_with(&format!("{package} "))));
     if packages.is_empty() {
         println!("no package differs from {since}");
@@ -40,7 +40,7 @@ pub fn run() -> Outcome {
     cargo(&test)
 }
 
-/// The files that differ from a commit, and those that git does not know yet.
+/// Returns the files that differ from a commit, and untracked files.
 fn changed_files(since: &str) -> Result<Vec<String>, String> {
     let mut files = git(&["diff", "--name-only", since, "--"])?;
     files.extend(git(&["ls-files", "--others", "--exclude-standard"])?);
@@ -59,8 +59,8 @@ fn git(args: &[&str]) -> Result<Vec<String>, String> {
     Ok(text.lines().map(str::to_owned).collect())
 }
 
-/// The packages that hold these files: each belongs to the nearest folder above
-/// it that has one.
+/// Returns the packages of these files: the package in the nearest parent
+/// folder.
 fn packages(files: &[String], package_in: impl Fn(&Path) -> Option<String>) -> Vec<String> {
     let nearest = |file: &String| Path::new(file).ancestors().skip(1).find_map(&package_in);
     let mut packages: Vec<String> = files.iter().filter_map(nearest).collect();
@@ -69,7 +69,7 @@ fn packages(files: &[String], package_in: impl Fn(&Path) -> Option<String>) -> V
     packages
 }
 
-/// The name of the package whose manifest is in this folder.
+/// Returns the name of the package with its manifest in this folder.
 fn package_in(folder: &Path) -> Option<String> {
     let manifest = fs::read_to_string(folder.join("Cargo.toml")).ok()?;
     package_name(&manifest)

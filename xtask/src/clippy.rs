@@ -1,36 +1,40 @@
-//! Clippy as the compiler: in `ci` it lints what the tests need while it compiles it, in one
-//! pass instead of two. Two passes took 356 s and 450 s on two cores, the one takes 440 s.
+//! Clippy as the compiler: `ci` lints the test dependencies while it compiles
+//! them, in one pass instead of two. On two cores, two passes took 356 s and
+//! 450 s, and the single pass takes 440 s.
 //!
-//! `cargo clippy` does the same with a pass that compiles nothing: it makes `clippy-driver`
-//! the wrapper of the compiler for the crates of the workspace, and tells it its own
-//! arguments by a variable. Under it the intermediate code is not optimised, so that debug
-//! builds are a little slower; what they do is the same.
+//! `cargo clippy` uses the same method for a pass that does not produce code.
+//! It sets `clippy-driver` as the compiler wrapper for workspace crates, and
+//! passes its arguments in a variable. With clippy-driver, the intermediate
+//! code is not optimized, so debug builds are slightly slower, but they behave
+//! identically.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use crate::{Outcome, target_directory};
 
-/// The program that is rustc with the lints of clippy.
+/// The program that combines rustc with clippy's lints.
 const DRIVER: &str = "clippy-driver";
 
-/// Tells the wrapper by the command line and not by a variable: the messages of the compiler
-/// that tests look at are those of rustc.
+/// Sets the wrapper on the command line rather than in a variable: tests that
+/// check compiler messages need rustc's own messages.
 const WRAPPER: &str = "build.rustc-workspace-wrapper=\"clippy-driver\"";
 
-/// The variable by which `cargo clippy` passes on its arguments, and what it joins them by.
+/// The variable that contains the arguments of `cargo clippy`, and their value
+/// with its separator.
 const ARGUMENTS: (&str, &str) = ("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__");
 
-/// Lets a cargo command compile the crates of the workspace by clippy. To be called before
-/// its arguments are given.
+/// Makes a cargo command compile the workspace crates with clippy. Must be
+/// called before the arguments are added.
 pub fn compiles(command: &mut Command) {
     command.args(["--config", WRAPPER]).env(ARGUMENTS.0, ARGUMENTS.1);
-    // Nothing is compiled a second time, and a panic tells its line without debug info.
+    // Nothing is compiled a second time, and a panic reports its line without
+    // debug info.
     command.env("CARGO_INCREMENTAL", "0").env("CARGO_PROFILE_DEV_DEBUG", "false");
 }
 
-/// Fails if the driver is not there, or lets a mistake pass: its variable is a matter
-/// between it and cargo.
+/// Fails if the driver is missing or accepts a lint violation. The variable is
+/// an internal interface between the driver and cargo.
 pub fn refuses_warnings() -> Outcome {
     let fault = |error: std::io::Error| format!("{DRIVER}: {error} (rustup component add clippy)");
     let mut child = Command::new(DRIVER)
@@ -51,5 +55,5 @@ pub fn refuses_warnings() -> Outcome {
     }
 }
 
-/// A lint of clippy alone, which is a warning and no error by itself.
+/// A violation of a clippy lint that is only a warning by default.
 const MISTAKE: &str = "fn main() { let text = String::new(); assert!(text.len() == 0); }";

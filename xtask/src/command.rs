@@ -1,4 +1,4 @@
-//! The commands that tasks run, each of which is printed first.
+//! Functions that print and run the commands of tasks.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -14,12 +14,13 @@ pub fn cargo(args: &[&str]) -> Outcome {
     run(command.args(args).current_dir(root()))
 }
 
-/// Starts cargo in the root of the workspace; as a part of `ci` clippy is its compiler.
+/// Returns a cargo command in the root of the workspace; in `ci`, it compiles
+/// with clippy.
 pub(crate) fn compiling_command() -> Command {
     let mut command = cargo_command();
     if is_part_of("ci") {
         clippy::compiles(&mut command);
-        // Many tests wait for a clock.
+        // Many tests wait for a timer.
         let processors = available_parallelism().map_or(1, usize::from);
         command.env("RUST_TEST_THREADS", (TESTS_PER_PROCESSOR * processors).to_string());
     }
@@ -27,11 +28,11 @@ pub(crate) fn compiling_command() -> Command {
     command
 }
 
-/// How many tests run at a time for each processor: those of `stockade-server` take 34 s on two
-/// processors with one, 19 s with two and 11 s with four.
+/// The number of concurrent tests per processor. On two processors, the tests
+/// of `stockade-server` take 34 s with one, 19 s with two and 11 s with four.
 const TESTS_PER_PROCESSOR: usize = 4;
 
-/// Prints a cargo command, runs it, and gives what it printed.
+/// Prints and runs a cargo command, and returns its output.
 pub fn cargo_output(args: &[&str]) -> Result<String, String> {
     let mut command = cargo_command();
     command.args(args).current_dir(root()).stderr(Stdio::inherit());
@@ -43,7 +44,7 @@ pub fn cargo_output(args: &[&str]) -> Result<String, String> {
     String::from_utf8(output.stdout).map_err(|error| error.to_string())
 }
 
-/// Prints a command, runs it, and fails if it fails.
+/// Prints and runs a command, and fails if the command fails.
 pub fn run(command: &mut Command) -> Outcome {
     announce(command);
     let line = line_of(command);
@@ -56,7 +57,7 @@ pub fn announce(command: &Command) {
     println!("$ {}", line_of(command));
 }
 
-/// A command as one would type it, with the variables that it sets.
+/// Formats a command as a user would type it, with the variables that it sets.
 fn line_of(command: &Command) -> String {
     let program = command.get_program();
     let program = if program == cargo_path().as_str() { "cargo".as_ref() } else { program };
@@ -68,7 +69,7 @@ fn line_of(command: &Command) -> String {
     set.chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// A word for a shell, in quotes where it needs them.
+/// Quotes a word for a shell if necessary.
 fn quoted(word: &str) -> String {
     if word.is_empty() || word.contains([' ', '"', '$']) {
         format!("'{word}'")
@@ -77,20 +78,22 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Starts cargo as a shell would, without what `cargo run` has told this program of its
-/// package: ring is compiled again wherever that differs, and with it all that rests on it.
+/// Returns a cargo command as a shell would start it, without the package
+/// variables of `cargo run`. If these differ, ring and all its dependents are
+/// compiled again.
 pub fn cargo_command() -> Command {
     as_from_a_shell(Command::new(cargo_path()))
 }
 
-/// Starts cargo, which takes of the processors what other programs leave.
+/// Returns a cargo command with low priority, which uses only idle processor
+/// time.
 pub(crate) fn modest_cargo_command() -> Command {
     let mut command = Command::new("nice");
     command.args(["-n", "19", &cargo_path()]);
     as_from_a_shell(command)
 }
 
-/// Removes what `cargo run` has told this program of its package.
+/// Removes the package variables of `cargo run`.
 fn as_from_a_shell(mut command: Command) -> Command {
     for (name, _) in env::vars_os() {
         let is_of_package = |begin: &&str| name.to_string_lossy().starts_with(begin);
@@ -105,18 +108,18 @@ fn cargo_path() -> String {
     env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
 }
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_owned()
 }
 
-/// Where cargo puts what it builds.
+/// Returns cargo's target directory.
 pub fn target_directory() -> Result<PathBuf, String> {
     target_directory_of(".")
 }
 
-/// Where cargo puts what it builds of the workspace in this folder.
+/// Returns cargo's target directory for the workspace in this folder.
 pub(crate) fn target_directory_of(workspace: &str) -> Result<PathBuf, String> {
     let manifest = format!("{workspace}/Cargo.toml");
     let metadata = cargo_output(&[

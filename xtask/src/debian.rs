@@ -1,14 +1,14 @@
-//! Installs packages of Debian for tests that need them.
+//! Installs Debian packages for tests that need them.
 
 use std::process::{Command, Stdio};
 
 use crate::announce;
 
-/// The longest time that a run of apt-get may take.
+/// The timeout of an apt-get run, in seconds.
 const APT_SECONDS: &str = "300";
 
-/// Installs packages. Returns false if this is not for us to do: another system,
-/// or another user.
+/// Installs packages. Returns false on a different system or without root
+/// privileges.
 pub fn install(packages: &[&str]) -> Result<bool, String> {
     let user = Command::new("id").arg("-u").output();
     if !user.is_ok_and(|output| output.stdout.trim_ascii() == b"0") {

@@ -1,12 +1,13 @@
-//! The page of the shop's API, in Chromium: it reads without script, is searched
-//! by keyboard, fits a small screen, and loads nothing of other hosts.
+//! The page of the shop's API, in Chromium. It works without scripts, can be
+//! searched by keyboard, fits a small screen, and does not load anything from
+//! other hosts.
 
 use std::path::Path;
 use std::time::Instant;
 
 use crate::live_page::{Page, Shop, text_field};
 
-/// The situations, each with the outcome that must be there.
+/// The situations and their expected outcomes.
 pub const SITUATIONS: [(&str, &str); 8] = [
     ("docs: the operations without script", "all"),
     ("docs: the search without script", "hidden"),
@@ -18,8 +19,8 @@ pub const SITUATIONS: [(&str, &str); 8] = [
     ("docs: other hosts, messages of the console", "none"),
 ];
 
-/// The outcome of each of [`SITUATIONS`]; the arguments are those of
-/// [`live_page::outcomes`](crate::live_page::outcomes).
+/// Returns the outcome of each of [`SITUATIONS`]. The arguments are the same as
+/// for [`live_page::outcomes`](crate::live_page::outcomes).
 pub fn outcomes(
     target: &Path,
     profile: &Path,
@@ -50,16 +51,16 @@ const OPERATIONS: &str = "fetch('/openapi.json').then((answer) => answer.json())
     => it.operationId); const missing = ids.filter((id) => !globalThis.document.getElementById(id)); \
     return ids.length > 30 && missing.length === 0 ? 'all' : 'without ' + missing; })";
 
-/// Waits for the operations in Swagger UI, and compares them with the document; it
-/// shows webhooks among them.
+/// Waits for the operations in Swagger UI, which include webhooks, and compares
+/// them with the document.
 const SWAGGER_UI: &str = "fetch('/openapi.json').then((answer) => answer.json()).then((document) \
     => { const items = [document.paths, document.webhooks].flatMap(Object.values); \
     const count = items.flatMap((item) => Object.keys(item)).length; \
     return new Promise((done) => { const look = () => globalThis.document.querySelectorAll(\
     '.opblock').length === count ? done('all') : setTimeout(look, 50); look(); }); })";
 
-/// Opens an operation in Swagger UI, lets it send the request, and gives the
-/// status with a word of the body.
+/// Opens an operation in Swagger UI, sends its request, and returns the status
+/// with a word of the body.
 const EXECUTE: &str = "(async () => { const found = (selector) => new Promise((done) => { const \
     look = () => { const element = document.querySelector(`[id$=-getProducts] ${selector}`); \
     element ? done(element) : setTimeout(look, 50); }; look(); }); \
@@ -70,7 +71,7 @@ const EXECUTE: &str = "(async () => { const found = (selector) => new Promise((d
     return status.textContent.trim() + (body.textContent.includes('Green tea') ? ' Green tea' : \
     body.textContent); })()";
 
-/// Gives the place that the page is at after `/`, some words and Enter.
+/// Returns the location after `/`, some words and Enter.
 fn search_by_keyboard(page: &mut Page) -> Result<String, String> {
     press(page, "/", r#","text":"/""#)?;
     page.command("Input.insertText", r#"{"text":"POST cart items"}"#)?;
@@ -78,14 +79,14 @@ fn search_by_keyboard(page: &mut Page) -> Result<String, String> {
     page.evaluate("new Promise((done) => setTimeout(() => done(location.hash), 200))")
 }
 
-/// Opens an address, with the scripts of its page or without them.
+/// Opens an address, with or without the scripts of the page.
 pub fn open(page: &mut Page, url: &str, with_script: bool) -> Result<(), String> {
     let disabled = format!(r#"{{"value":{}}}"#, !with_script);
     page.command("Emulation.setScriptExecutionDisabled", &disabled)?;
     page.navigate(url)
 }
 
-/// Presses a key; `text` is the rest of the event.
+/// Presses a key; `text` contains the other fields of the event.
 pub fn press(page: &mut Page, key: &str, text: &str) -> Result<(), String> {
     let down = format!(r#"{{"type":"keyDown","key":"{key}"{text}}}"#);
     page.command("Input.dispatchKeyEvent", &down)?;
@@ -93,7 +94,7 @@ pub fn press(page: &mut Page, key: &str, text: &str) -> Result<(), String> {
     page.command("Input.dispatchKeyEvent", &up).map(drop)
 }
 
-/// Gives the width of the page on a small screen, with everything unfolded.
+/// Returns the width of the page on a small screen, with everything expanded.
 pub fn width(page: &mut Page) -> Result<String, String> {
     let screen = r#"{"width":360,"height":700,"deviceScaleFactor":1,"mobile":true}"#;
     page.command("Emulation.setDeviceMetricsOverride", screen)?;
@@ -103,7 +104,7 @@ pub fn width(page: &mut Page) -> Result<String, String> {
     )
 }
 
-/// Gives `others` where the colours of dark mode are others.
+/// Returns `others` if dark mode uses different colors.
 pub fn dark_mode(page: &mut Page) -> Result<String, String> {
     let mut colours = |scheme: &str| {
         let feature = format!(r#"{{"name":"prefers-color-scheme","value":"{scheme}"}}"#);
@@ -117,8 +118,8 @@ pub fn dark_mode(page: &mut Page) -> Result<String, String> {
     Ok(if light == dark { light } else { "others".to_owned() })
 }
 
-/// Gives the requests to other hosts and the messages of the console, among them
-/// those about broken policies.
+/// Returns requests to other hosts and console messages, including policy
+/// violations.
 pub fn faults(page: &Page, origin: &str) -> Result<String, String> {
     let mut faults = Vec::new();
     let mut requests = 0;
@@ -135,7 +136,7 @@ pub fn faults(page: &Page, origin: &str) -> Result<String, String> {
             faults.push(event.clone());
         }
     }
-    // The page, its style sheet, its script.
+    // The page, its style sheet and its script.
     if requests < 3 {
         faults.push(format!("{requests} requests were seen"));
     }

@@ -1,5 +1,5 @@
-//! Builds the examples, checks a bad file with one of them, starts the shop and
-//! sends the README's requests.
+//! Builds the examples, checks an invalid file with one of them, starts the
+//! shop, and sends the README's requests.
 
 use std::env::consts::EXE_SUFFIX;
 use std::fs;
@@ -32,20 +32,20 @@ pub fn run() -> Outcome {
     announce(&command);
     let mut shop = command.spawn().map_err(|error| format!("cannot start the shop: {error}"))?;
     let outcome = check_shop(&mut shop, &exchanges);
-    // Whatever happened, nothing is left running.
+    // The server must never be left running.
     let _ = shop.kill();
     let _ = shop.wait();
     outcome
 }
 
 /// Builds all examples with the features of `cargo test --workspace`, which has
-/// compiled them.
+/// already compiled them.
 fn build() -> Outcome {
     cargo(&["build", "--workspace", "--examples", "--all-features"])
 }
 
-/// Builds an example and gives its path: optimised, but as a part of `ci` as it
-/// is there already, because an optimised build of everything takes two minutes.
+/// Builds an example and returns its path. The example is optimized except in
+/// `ci`, because an optimized build of everything takes two minutes.
 pub fn program(name: &str) -> Result<PathBuf, String> {
     let profile = if is_part_of("ci") {
         build()?;
@@ -57,7 +57,7 @@ pub fn program(name: &str) -> Result<PathBuf, String> {
     Ok(target_directory()?.join(format!("{profile}/examples/{name}{EXE_SUFFIX}")))
 }
 
-/// The shop lists its routes without its database.
+/// Checks that the shop lists its routes without its database.
 fn check_command(shop: &Path) -> Outcome {
     let mut command = Command::new(shop);
     command.arg("routes").env("SHOP_DATABASE", "/nowhere/shop.db");
@@ -71,9 +71,9 @@ fn check_command(shop: &Path) -> Outcome {
     Ok(())
 }
 
-/// The example without HTTP must find what is wrong with its bad file.
+/// Checks that the example without HTTP finds the errors in its invalid file.
 fn check_validation_only() -> Outcome {
-    // Alone, so that no feature comes from another package.
+    // It is built separately, so that no other package enables a feature.
     cargo(&["build", "-p", VALIDATION_ONLY])?;
     let binary = target_directory()?.join(format!("debug/{VALIDATION_ONLY}{EXE_SUFFIX}"));
     let mut command = Command::new(binary);
@@ -121,10 +121,11 @@ fn check_shop(shop: &mut Child, exchanges: &[Exchange]) -> Outcome {
     terminate(shop)
 }
 
-/// SIGTERM must end the shop in peace.
+/// Checks that SIGTERM shuts the shop down gracefully.
 #[cfg(unix)]
 fn terminate(shop: &mut Child) -> Outcome {
-    // The standard library only knows SIGKILL; `kill` is built into every sh.
+    // The standard library supports only SIGKILL; every sh has a built-in
+    // `kill`.
     let pid = shop.id().to_string();
     crate::run(Command::new("sh").args(["-c", "kill -TERM \"$0\"", &pid]))?;
     for _ in 0..100 {
@@ -143,18 +144,19 @@ fn terminate(_shop: &mut Child) -> Outcome {
     Ok(())
 }
 
-/// A `curl` line of README.md, and the answer that it shows.
+/// A `curl` line of README.md, and the response below it.
 #[derive(Default)]
 struct Exchange {
     command: String,
-    /// The lines of the answer: with `-i` head, empty line and body, else the body.
+    /// The lines of the response: with `-i`, the head, an empty line and the
+    /// body; otherwise the body.
     shown: Vec<String>,
-    /// The headers that README.md says it does not show.
+    /// The headers that README.md lists as omitted.
     left_out: Vec<String>,
 }
 
 impl Exchange {
-    /// Sends what the line would send; returns the head and the body.
+    /// Sends the request of the line. Returns the head and the body.
     fn send(&self, address: &str) -> Result<String, String> {
         let words = words(&self.command);
         let value_of = |option: &str| {
@@ -170,7 +172,8 @@ impl Exchange {
             0 => String::new(),
             length => format!("Content-Length: {length}\r\n"),
         };
-        // As curl: without `Connection: close`, which the answer would repeat.
+        // Like curl, it omits `Connection: close`, which the response would
+        // repeat.
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: {address}\r\nUser-Agent: curl\r\nAccept: */*\r\n\
              {header}{length}\r\n{body}"
@@ -194,9 +197,9 @@ impl Exchange {
         Ok(String::from_utf8_lossy(&answer).replace('\r', ""))
     }
 
-    /// Compares the whole answer with what README.md shows of it: status and
-    /// body must be the same, and each header must be shown or be left out by
-    /// its name. The order of the headers has no meaning.
+    /// Compares the whole response with README.md. Status and body must be
+    /// equal, and each header must be shown or listed as omitted. The order of
+    /// the headers does not matter.
     fn differences(&self, answer: &str) -> Vec<String> {
         let (head, body) = answer.split_once("\n\n").unwrap_or((answer, ""));
         let shown = self.shown.join("\n");
@@ -235,7 +238,7 @@ fn difference(part: &str, shown: &str, sent: &str) -> Option<String> {
     (shown != sent).then(|| format!("README.md shows the {part} {shown:?}"))
 }
 
-/// Returns true once the answer has as many bytes as its head says.
+/// Returns true if the response has as many bytes as its head declares.
 fn is_whole(answer: &[u8]) -> Result<bool, String> {
     let text = String::from_utf8_lossy(answer);
     let Some((head, body)) = text.split_once("\r\n\r\n") else { return Ok(false) };
@@ -244,9 +247,9 @@ fn is_whole(answer: &[u8]) -> Result<bool, String> {
     Ok(body.len() >= length.ok_or(format!("no length in {head:?}"))?)
 }
 
-/// The `$ curl` lines of the README with what follows them, up to the next one
-/// or the end of the block; and the line below the block that begins with
-/// `(Left out`, which counts for the last one.
+/// Returns the `$ curl` lines of the README with the following lines, up to the
+/// next one or the end of the block. A line below the block that begins with
+/// `(Left out` belongs to the last one.
 fn exchanges(readme: &str) -> Vec<Exchange> {
     let mut exchanges: Vec<Exchange> = Vec::new();
     let mut inside = false;
@@ -273,7 +276,7 @@ fn exchanges(readme: &str) -> Vec<Exchange> {
     exchanges
 }
 
-/// The words of a command, with single quotes as the shell reads them.
+/// Splits a command into words, with single quotes as in a shell.
 fn words(command: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (index, piece) in command.split('\'').enumerate() {

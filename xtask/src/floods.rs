@@ -1,14 +1,15 @@
-//! Floods the echo example by clients that never read, and looks at its memory. Then
-//! a few addresses hold all connections of the example `crowd`, and others have to be
-//! served in time.
+//! Floods the echo example with clients that never read, and checks its memory.
+//! Then a few addresses hold all connections of the example `crowd`, while
+//! other clients must be served in time.
 //!
-//! Each flood has a process of its own and ends after some seconds. Memory is
-//! read from `/proc`, so that elsewhere than on Linux nothing is run.
+//! Each flood uses a new process and ends after some seconds. Memory is read
+//! from `/proc`, so the task runs only on Linux.
 //!
-//! `cargo xtask floods --seconds 10 --idle 10000 --crowd 10500` is the whole of it. It
-//! needs a limit of more than 10,500 open files, and is a part of `nightly`. As a part
-//! of `ci` it does less, to the unoptimised example that the tests have compiled, and
-//! without the crowd, which the tests of the server have in a smaller form.
+//! The full run is `cargo xtask floods --seconds 10 --idle 10000 --crowd
+//! 10500`. It needs a limit of more than 10,500 open files and is a part of
+//! `nightly`. In `ci`, a smaller run uses the unoptimized example that the
+//! tests have compiled. It omits the crowd, which the server tests cover in a
+//! smaller form.
 
 use std::env;
 use std::fs;
@@ -21,46 +22,48 @@ use std::time::{Duration, Instant};
 use crate::running::Running;
 use crate::{Outcome, announce, examples, is_part_of, skip};
 
-/// How long each flood lasts, unless `--seconds` says something else.
+/// The default length of each flood, in seconds; `--seconds` changes it.
 const SECONDS: u64 = 3;
 
-/// The longest.
+/// The maximum length of a flood.
 const MAX_SECONDS: u64 = 10;
 
-/// The most that the memory of the example may grow in a flood, in KiB, beside twice what is sent
-/// over and over: a message is in memory as it is read, and as it is written back.
+/// The maximum memory growth of the example during a flood, in KiB, in addition
+/// to twice the repeated data. A message is in memory both when it is read and
+/// when it is written back.
 const MAX_GROWTH: u64 = 4 * 1024;
 
-/// How many connections are opened at once, unless `--idle` says something else:
-/// below the usual limit of 1,024 files.
+/// The default number of connections that are opened at once; `--idle` changes
+/// it. It is below the usual limit of 1,024 files.
 const IDLE: u64 = 500;
 
-/// Connections that are opened at once as a part of `nightly`.
+/// The number of connections that are opened at once in `nightly`.
 const MANY_IDLE: u64 = 10_000;
 
-/// The most that the example takes.
+/// The maximum number of connections that the example accepts.
 const MAX_IDLE: u64 = 20_000;
 
-/// What an idle connection may cost, in KiB.
+/// The maximum memory of an idle connection, in KiB.
 const MAX_IDLE_COST: u64 = 16;
 
-/// The same where nothing is optimised, as a part of `ci`: futures are larger.
+/// The maximum memory of an idle connection in `ci`, in KiB: futures are larger
+/// without optimization.
 const MAX_IDLE_COST_UNOPTIMISED: u64 = 24;
 
-/// Connections of the crowd as a part of `nightly`: more than the server takes.
+/// The connections of the crowd in `nightly`: more than the server accepts.
 const CROWD: u64 = 10_500;
 
 /// The largest crowd.
 const MAX_CROWD: u64 = 15_000;
 
-/// The longest time that a client may wait for its response while the crowd holds the
-/// connections, in milliseconds.
+/// The maximum response time of a client while the crowd holds the connections,
+/// in milliseconds.
 const MAX_WAIT: f64 = 250.0;
 
-/// Files that are open besides the connections, here or there.
+/// Open files other than connections, in either process.
 const OTHER_FILES: u64 = 50;
 
-/// What is sent once, and what is then sent over and over.
+/// Data to send once, and data to send repeatedly.
 struct Flood {
     name: &'static str,
     head: Vec<u8>,
@@ -115,7 +118,8 @@ pub fn run() -> Outcome {
     if faults.is_empty() { Ok(()) } else { Err(format!("too much memory: {faults:?}")) }
 }
 
-/// Lets a crowd hold connections of each kind, and checks the times of others.
+/// Holds connections of each kind with a crowd, and checks the response times
+/// of other clients.
 fn hold_connections(count: u64) -> Outcome {
     let program = examples::program("crowd")?;
     for kind in ["idle", "head", "body"] {
@@ -149,7 +153,7 @@ fn longest_of(text: &str) -> Option<f64> {
     text.split_once("longest ")?.1.split_once(" ms")?.0.parse().ok()
 }
 
-/// The number behind an option, from 1 to `most`.
+/// Returns the number after an option, from 1 to `most`.
 fn number(arguments: &[String], option: &str, default: u64, most: u64) -> Result<u64, String> {
     let Some(index) = arguments.iter().position(|argument| argument == option) else {
         return Ok(default);
@@ -160,8 +164,8 @@ fn number(arguments: &[String], option: &str, default: u64, most: u64) -> Result
         .ok_or(format!("{option} wants a number from 1 to {most}"))
 }
 
-/// Whether a process may open so many files; `limits` is `/proc/self/limits`.
-/// The example inherits the limit.
+/// Checks that a process may open this number of files; `limits` is
+/// `/proc/self/limits`. The example inherits the limit.
 fn enough_files(limits: &str, wanted: u64) -> Outcome {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
     let soft = line.and_then(|line| line.split_whitespace().next()).unwrap_or("unlimited");
@@ -201,7 +205,7 @@ const TEXT_BEGINS: u8 = 1;
 const TEXT: u8 = 0x81;
 const PING: u8 = 0x89;
 
-/// A frame of a client, whose mask changes nothing.
+/// Returns a client frame with a mask that does not change the data.
 fn frame(first: u8, length: usize) -> Vec<u8> {
     let mut frame = vec![first];
     match (u8::try_from(length), u16::try_from(length)) {
@@ -220,7 +224,7 @@ fn frame(first: u8, length: usize) -> Vec<u8> {
     frame
 }
 
-/// The running example; it ends when this is dropped.
+/// The running example, stopped on drop.
 struct Echo {
     process: Running,
     address: String,
@@ -239,7 +243,7 @@ impl Echo {
         Ok(echo)
     }
 
-    /// A connection past its handshake.
+    /// Opens a connection and completes its handshake.
     fn connect(&self) -> Result<TcpStream, String> {
         let connect = || {
             let mut stream = TcpStream::connect(&self.address)?;
@@ -262,7 +266,7 @@ impl Echo {
         connect().map_err(|error: std::io::Error| format!("no connection: {error}"))
     }
 
-    /// The bytes that were sent, and the growth of the memory in KiB.
+    /// Returns the number of bytes sent, and the memory growth in KiB.
     fn flooded(&self, flood: &Flood, seconds: u64) -> Result<(u64, u64), String> {
         // The first connection of a process costs more than the others.
         drop(self.connect()?);
@@ -276,7 +280,8 @@ impl Echo {
             match stream.write(&rest[at..]) {
                 Ok(count) => (at, sent) = (at + count, sent + count as u64),
                 Err(error) if is_timeout(error.kind()) => {}
-                // The connection was ended, as it should be for some.
+                // The server closed the connection, which is correct for some
+                // floods.
                 Err(_) => break,
             }
             if at == rest.len() {
@@ -288,7 +293,7 @@ impl Echo {
         Ok((sent, peak.max(self.memory()?) - before))
     }
 
-    /// What so many idle connections cost, in KiB.
+    /// Returns the memory of this number of idle connections, in KiB.
     fn idle(&self, count: u64) -> Result<u64, String> {
         drop(self.connect()?);
         let before = self.memory()?;
@@ -299,13 +304,13 @@ impl Echo {
         Ok(growth)
     }
 
-    /// The memory of the process, in KiB.
+    /// Returns the memory of the process, in KiB.
     fn memory(&self) -> Result<u64, String> {
         memory_of_process(self.process.id())
     }
 }
 
-/// The memory of a process, in KiB.
+/// Returns the memory of a process, in KiB.
 pub fn memory_of_process(id: u32) -> Result<u64, String> {
     let path = format!("/proc/{id}/status");
     let status = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;

@@ -1,13 +1,14 @@
 //! The names in ARCHITECTURE.md: each function of a flow and each house word
-//! must be in the file that the document names, so that a rename breaks it.
+//! must appear in the file that the document names, so that renames are
+//! noticed.
 //!
-//! A file is written without its prefix: `core/extract/body.rs` is
+//! The document omits the prefix of a file: `core/extract/body.rs` is
 //! `crates/stockade-core/src/extract/body.rs`.
 
 use std::fs;
 use std::path::Path;
 
-/// The faults of the document in this folder.
+/// Returns the faults of the document in this folder.
 pub fn check(root: &Path) -> Vec<String> {
     let Ok(document) = fs::read_to_string(root.join(DOCUMENT)) else {
         return vec![format!("{DOCUMENT} cannot be read")];
@@ -20,7 +21,7 @@ pub fn check(root: &Path) -> Vec<String> {
     faults(&document, read)
 }
 
-/// The faults of a document; `read` gives the text of a file.
+/// Returns the faults of a document; `read` returns the text of a file.
 fn faults(document: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let mut faults = Vec::new();
     let mut seen = Vec::new();
@@ -55,7 +56,7 @@ fn faults(document: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> 
     faults
 }
 
-/// The fault of a call, written as `file.rs:function`.
+/// Returns the fault of a call, written as `file.rs:function`.
 fn wrong_call(call: &str, read: impl Fn(&str) -> Option<String>) -> Option<String> {
     let Some((file, function)) = call.split_once(':') else {
         return Some(format!("`{call}` names no function"));
@@ -65,7 +66,7 @@ fn wrong_call(call: &str, read: impl Fn(&str) -> Option<String>) -> Option<Strin
     (!is_there).then(|| format!("`{file}` has no function `{function}`"))
 }
 
-/// The fault of a word, written as ``- **word**, `file.rs`: meaning``.
+/// Returns the fault of a word, written as ``- **word**, `file.rs`: meaning``.
 fn wrong_word(line: &str, read: impl Fn(&str) -> Option<String>) -> Option<String> {
     let word = line.split("**").nth(1).unwrap_or("");
     let file = spans(line).next().unwrap_or("");
@@ -74,7 +75,7 @@ fn wrong_word(line: &str, read: impl Fn(&str) -> Option<String>) -> Option<Strin
     (!is_there).then(|| format!("`{file}` does not use the word `{word}`"))
 }
 
-/// The lines that are no comments, up to the tests at the end.
+/// Returns the lines that are not comments, up to the tests at the end.
 fn code(text: &str) -> impl Iterator<Item = &str> {
     let is_test = |line: &str| line == "mod tests {";
     text.lines().take_while(move |line| !is_test(line)).filter(|line| {
@@ -83,20 +84,20 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns true if the line defines a function of this name.
+/// Returns true if the line defines a function with this name.
 fn defines(line: &str, function: &str) -> bool {
     let mut definitions = line.split("fn ").skip(1);
     definitions
         .any(|rest| rest.strip_prefix(function).is_some_and(|rest| rest.starts_with(['(', '<'])))
 }
 
-/// Returns true for a line of a list with numbers or hyphens.
+/// Returns true for a line of a numbered or bulleted list.
 fn is_step(line: &str) -> bool {
     let rest = line.trim_start().trim_start_matches(|char: char| char.is_ascii_digit());
     rest.starts_with(". ") || rest.starts_with("- ")
 }
 
-/// The texts between backticks.
+/// Returns the texts between backticks.
 fn spans(line: &str) -> impl Iterator<Item = &str> {
     line.split('`').skip(1).step_by(2)
 }
@@ -108,7 +109,7 @@ const WORDS_SECTION: &str = "Words";
 /// The flows that the document must have.
 const FLOWS: [&str; 5] = ["A request", "A route", "A schema", "A token", "A WebSocket frame"];
 
-/// More words nobody learns in an hour.
+/// The maximum number of words: more cannot be learned in an hour.
 const MAX_WORDS: usize = 20;
 
 #[cfg(test)]

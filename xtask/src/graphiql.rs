@@ -1,8 +1,9 @@
-//! Makes the page of GraphiQL: of the files that it brings from npm, whose hashes
-//! are kept, and of our own template, style and script.
+//! Builds the GraphiQL page from npm files with recorded hashes, and from our
+//! own template, style and script.
 //!
-//! For another version: change `VERSION` and `DATE` of stockade-graphiql, run this,
-//! look at the files that differ, and write their hashes into `SHA256SUMS`.
+//! For a new version: change `VERSION` and `DATE` of stockade-graphiql, run
+//! this task, review the changed files, and write their hashes into
+//! `SHA256SUMS`.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -14,8 +15,8 @@ use crate::{Outcome, announce, run, target_directory};
 
 const CRATE: &str = "crates/stockade-graphiql";
 
-/// The parts of the page: the comment of the template that each replaces has its
-/// name. Those with a folder come from npm.
+/// The parts of the page. Each replaces the comment with its name in the
+/// template. Parts with a folder come from npm.
 const PARTS: [(&str, &str); 6] = [
     ("graphiql", "graphiql.css"),
     ("", "page.css"),
@@ -25,8 +26,8 @@ const PARTS: [(&str, &str); 6] = [
     ("", "start.js"),
 ];
 
-/// The hash of the style that a dialog of GraphiQL adds to the page, to keep it from
-/// scrolling; it is always the same, as the page has no scroll bars.
+/// The hash of the style that a GraphiQL dialog adds to the page to prevent
+/// scrolling. It never changes, because the page does not have scroll bars.
 const DIALOG_STYLE: &str = "'sha256-nzTgYzXYDNe6BAHiiI7NNlfK8n/auuOAhh2t92YvuXo='";
 
 pub fn refresh() -> Outcome {
@@ -60,8 +61,8 @@ fn fault(error: std::io::Error) -> String {
     format!("{CRATE}: {error}")
 }
 
-/// Installs the packages of the versions that the crate names, and those that they
-/// depend on, for their licences. npm compares them with the hashes of the registry.
+/// Installs the packages in the versions that the crate names, and their
+/// dependencies for their licenses. npm checks the hashes from the registry.
 fn install(folder: &Path) -> Outcome {
     let source = fs::read_to_string(format!("{CRATE}/src/lib.rs")).map_err(fault)?;
     let version = |name: &str| {
@@ -70,19 +71,19 @@ fn install(folder: &Path) -> Outcome {
         version.map(|(version, _)| version).ok_or(format!("no {name} in the crate"))
     };
     let (graphiql, react) = (version("VERSION")?, version("REACT_VERSION")?);
-    // Without it npm installs into the folder above.
+    // Without this file, npm installs into the parent folder.
     fs::write(folder.join("package.json"), r#"{"private":true}"#).map_err(fault)?;
     let mut npm = Command::new("npm");
     npm.args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--save-exact"]);
     npm.arg(format!("--before={}", version("DATE")?));
-    // Its script has these two in itself, too.
+    // GraphiQL's script also contains these two packages.
     npm.arg(format!("graphiql@{graphiql}")).args(["graphql@16", "graphql-ws@6"]);
     npm.arg(format!("react@{react}")).arg(format!("react-dom@{react}"));
     run(npm.current_dir(folder))
 }
 
-/// Removes the fonts of a style sheet: they are most of it, their licences are not in
-/// the package, and the sheet names others to take in their place.
+/// Removes the fonts of a style sheet: they make up most of it, their licenses
+/// are not in the package, and the sheet names fallback fonts.
 fn without_fonts(text: &str) -> String {
     let mut parts = text.split("@font-face {");
     let mut kept = parts.next().unwrap_or_default().to_owned();
@@ -92,7 +93,7 @@ fn without_fonts(text: &str) -> String {
     kept
 }
 
-/// Fails where the text would end its element, or hide the end of it.
+/// Fails if the text would end its element or hide the end of the element.
 fn check(name: &str, text: &str) -> Outcome {
     let text = text.to_ascii_lowercase();
     let ends = text.contains("</script") || text.contains("</style");
@@ -100,7 +101,7 @@ fn check(name: &str, text: &str) -> Outcome {
     if ends || hides { Err(format!("{name} cannot stand within the page")) } else { Ok(()) }
 }
 
-/// Returns the hash of a text, as a policy has it.
+/// Returns the hash of a text in the format of a content security policy.
 fn hash(folder: &Path, text: &str) -> Result<String, String> {
     let file = folder.join("part");
     fs::write(&file, text).map_err(fault)?;
@@ -126,7 +127,8 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Nothing but the scripts and styles of the page, and requests to its own host.
+/// Returns a policy that allows only the page's scripts and styles, and
+/// requests to its own host.
 fn policy(scripts: &[String], styles: &[String]) -> String {
     format!(
         "default-src 'none'; script-src {}; style-src {}; connect-src 'self'; img-src data:; \
@@ -136,8 +138,8 @@ fn policy(scripts: &[String], styles: &[String]) -> String {
     )
 }
 
-/// Returns the licences of GraphiQL, React, and each package that the map of the
-/// script names.
+/// Returns the licenses of GraphiQL, React, and each package in the source map
+/// of the script.
 fn licenses(packages: &Path) -> Result<String, String> {
     let map = fs::read_to_string(packages.join("graphiql/graphiql.min.js.map")).map_err(fault)?;
     let (_, sources) = map.split_once("\"sources\":[").ok_or("a map without sources")?;
@@ -152,7 +154,8 @@ fn licenses(packages: &Path) -> Result<String, String> {
     Ok(all)
 }
 
-/// Returns the licence of a package: its file, or its name where it has no file.
+/// Returns the license file of a package, or the name of the license if there
+/// is no file.
 fn license(package: &Path) -> Result<String, String> {
     for entry in fs::read_dir(package).map_err(|error| error.to_string())? {
         let path = entry.map_err(|error| error.to_string())?.path();
@@ -167,7 +170,7 @@ fn license(package: &Path) -> Result<String, String> {
     Ok(format!("{name}, by its package.json"))
 }
 
-/// Returns the package of a source: of npm, or of the repository of GraphiQL.
+/// Returns the package of a source, from npm or from the GraphiQL repository.
 fn package_of(source: &str) -> Option<&str> {
     let (_, path) = source.rsplit_once("node_modules/")?;
     let end = if path.starts_with('@') { path.find('/')? + 1 } else { 0 };
@@ -175,8 +178,8 @@ fn package_of(source: &str) -> Option<&str> {
     Some(&path[..end + length])
 }
 
-/// Compresses the page without name and time, so that the same page gives the same
-/// bytes.
+/// Compresses the page without name and time, so that the output is
+/// reproducible.
 fn compress(folder: &Path, page: &str, to: &Path) -> Outcome {
     let from = folder.join("graphiql.html");
     fs::write(&from, page).map_err(fault)?;
@@ -191,7 +194,7 @@ mod tests {
     use super::*;
     use crate::root;
 
-    /// Returns the texts within the elements of this name.
+    /// Returns the texts inside the elements with this name.
     fn within<'p>(mut page: &'p str, element: &str) -> Vec<&'p str> {
         let (start, end) = (format!("<{element}>"), format!("</{element}>"));
         let mut texts = Vec::new();

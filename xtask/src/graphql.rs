@@ -1,7 +1,8 @@
-//! Holds the example `graphql` to the audits of GraphQL over HTTP: those of the npm
-//! package `graphql-http`, all of which must pass.
+//! Runs the GraphQL over HTTP audits of the npm package `graphql-http` against
+//! the example `graphql`. All audits must pass.
 //!
-//! `tests/graphql` has the call. What is installed stands below `target/graphql`.
+//! `tests/graphql` contains the call. Packages are installed below
+//! `target/graphql`.
 
 use std::env::consts::EXE_SUFFIX;
 use std::path::Path;
@@ -24,7 +25,7 @@ pub fn run() -> Outcome {
     announce(&command);
     let mut server = command.spawn().map_err(|error| format!("cannot start graphql: {error}"))?;
     let outcome = audit(&folder, &mut server);
-    // Whatever happened, nothing is left running.
+    // The server must never be left running.
     let _ = server.kill();
     let _ = server.wait();
     outcome

@@ -1,8 +1,8 @@
-//! Calls the example `graphql_live` by the clients of others: graphql-ws and
-//! graphql-sse (npm), and in Chromium urql and GraphiQL; and by urql in Chromium the
-//! shop.
+//! Calls the example `graphql_live` with third-party clients: graphql-ws and
+//! graphql-sse (npm), and urql and GraphiQL in Chromium. Also calls the shop
+//! with urql in Chromium.
 //!
-//! `tests/graphql/clients` has the calls. What is installed stands below
+//! `tests/graphql/clients` contains the calls. Packages are installed below
 //! `target/graphql-clients`.
 
 use std::env::consts::EXE_SUFFIX;
@@ -33,7 +33,7 @@ pub fn run() -> Outcome {
     announce(&command);
     let mut server = command.spawn().map_err(|error| format!("cannot start it: {error}"))?;
     let outcome = address(&mut server).and_then(|(url, _)| call(&target, &folder, &url));
-    // Whatever happened, nothing is left running.
+    // The server must never be left running.
     let _ = server.kill();
     let _ = server.wait();
     outcome
@@ -52,7 +52,7 @@ fn call(target: &Path, folder: &Path, url: &str) -> Outcome {
     browse(folder, |profile| shop_outcomes(target, profile, &urql))
 }
 
-/// Makes one script of a module and the packages that it takes.
+/// Bundles a module and its packages into one script.
 fn bundle(folder: &Path, name: &str) -> Result<String, String> {
     let script = format!("{name}.js");
     let mut esbuild = Command::new(folder.join("node_modules/.bin/esbuild"));
@@ -61,11 +61,11 @@ fn bundle(folder: &Path, name: &str) -> Result<String, String> {
     fs::read_to_string(folder.join(script)).map_err(|error| error.to_string())
 }
 
-/// Looks at what comes of each situation in a browser of its own.
+/// Checks the outcomes of all situations in a separate browser.
 fn browse(folder: &Path, look: impl FnOnce(&Path) -> Result<Vec<Row>, String>) -> Outcome {
     let profile = folder.join(format!("profile-{}", std::process::id()));
     let outcomes = look(&profile);
-    // It is left behind where the browser still writes to it.
+    // This fails if the browser still writes to the folder.
     let _ = fs::remove_dir_all(&profile);
     let mut wrong = Vec::new();
     for (name, expected, got) in outcomes? {
@@ -79,8 +79,8 @@ fn browse(folder: &Path, look: impl FnOnce(&Path) -> Result<Vec<Row>, String>) -
 
 type Row = (&'static str, &'static str, String);
 
-/// Looks at the page of GraphiQL and runs urql in it; returns the situations, each with
-/// the outcome that must be there and its own.
+/// Opens the GraphiQL page and runs urql in it. Returns the situations with
+/// their expected and actual outcomes.
 fn outcomes(profile: &Path, url: &str, urql: &str) -> Result<Vec<Row>, String> {
     let end = Instant::now() + PATIENCE;
     let mut page = Page::open(profile, "about:blank", end)?;
@@ -95,7 +95,7 @@ fn outcomes(profile: &Path, url: &str, urql: &str) -> Result<Vec<Row>, String> {
     }
     let others = faults(&page, &format!("{url}/"))?;
     rows.push(("GraphiQL: other hosts, messages of the console", "none", others));
-    // A dialog adds a style, which the policy knows by its hash.
+    // A dialog adds a style that the policy allows by its hash.
     let overflow = page.evaluate(&escaped(DIALOG))?;
     rows.push(("GraphiQL: the style of a dialog", "hidden", overflow));
     page.evaluate(&escaped(&format!("{urql}; 'loaded'")))?;
@@ -103,9 +103,9 @@ fn outcomes(profile: &Path, url: &str, urql: &str) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-/// Lets the admin of the shop buy by urql, on a page of the shop.
+/// Places an order as the admin of the shop with urql, on a page of the shop.
 fn shop_outcomes(target: &Path, profile: &Path, urql: &str) -> Result<Vec<Row>, String> {
-    // A build that is not optimised takes seconds for the hash of a password.
+    // An unoptimized build takes seconds to hash a password.
     let end = Instant::now() + 3 * PATIENCE;
     let shop = Shop::start(target, end)?;
     let url = format!("http://{}/", shop.address);
@@ -128,7 +128,7 @@ fn shop_outcomes(target: &Path, profile: &Path, urql: &str) -> Result<Vec<Row>, 
     Ok(rows)
 }
 
-/// Escapes a script for a text of JSON.
+/// Escapes a script for a JSON string.
 fn escaped(script: &str) -> String {
     let mut text = String::with_capacity(script.len());
     for c in script.chars() {
@@ -141,7 +141,7 @@ fn escaped(script: &str) -> String {
     text
 }
 
-/// Runs a query in GraphiQL, and gives its result in short.
+/// Runs a query in GraphiQL and returns a short form of its result.
 const QUERY: &str = r#"(async () => {
   globalThis.wait = (look) => new Promise((done) => {
     const again = () => {
@@ -162,7 +162,7 @@ const QUERY: &str = r#"(async () => {
   return wait(() => /"listeners": 0/.test(result()) && "listeners 0");
 })()"#;
 
-/// Runs a subscription until its third event, and stops it.
+/// Runs a subscription until its third event, then stops it.
 const SUBSCRIPTION: &str = r#"(async () => {
   await run("subscription { count }");
   await wait(() => Number(/"count": (\d+)/.exec(result())?.[1]) > 2);
@@ -170,14 +170,15 @@ const SUBSCRIPTION: &str = r#"(async () => {
   return "count";
 })()"#;
 
-/// Opens the documentation of the schema, and gives the name of its first type.
+/// Opens the documentation of the schema and returns the name of its first
+/// type.
 const DOCUMENTATION: &str = r#"(async () => {
   document.querySelector("[aria-label='Show Documentation Explorer']").click();
   const type = await wait(() => document.querySelector(".graphiql-doc-explorer-type-name"));
   return type.textContent;
 })()"#;
 
-/// Opens the settings, which keep the page from scrolling.
+/// Opens the settings, which prevent the page from scrolling.
 const DIALOG: &str = r#"(async () => {
   document.querySelector("[aria-label='Open settings dialog']").click();
   await wait(() => document.querySelector(".graphiql-dialog"));

@@ -1,5 +1,5 @@
-//! The front page of the shop, in Chromium: it reads without script, orders by
-//! keyboard, shows what a POST changes, and fits a small screen.
+//! The front page of the shop, in Chromium: it works without scripts, orders by
+//! keyboard, shows the changes of a POST, and fits a small screen.
 
 use std::path::Path;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::docs_page::{dark_mode, faults, open, press, width};
 use crate::live_page::{Page, Shop};
 
-/// The situations, each with the outcome that must be there.
+/// The situations and their expected outcomes.
 pub const SITUATIONS: [(&str, &str); 7] = [
     ("home: products and buttons without script", "5 and 0"),
     ("home: the width at 360 px", "360"),
@@ -18,8 +18,8 @@ pub const SITUATIONS: [(&str, &str); 7] = [
     ("home: other hosts, messages of the console", "none"),
 ];
 
-/// The outcome of each of [`SITUATIONS`]; the arguments are those of
-/// [`live_page::outcomes`](crate::live_page::outcomes).
+/// Returns the outcome of each of [`SITUATIONS`]. The arguments are the same as
+/// for [`live_page::outcomes`](crate::live_page::outcomes).
 pub fn outcomes(
     target: &Path,
     profile: &Path,
@@ -49,8 +49,8 @@ pub fn outcomes(
     Ok(names.zip(got).collect())
 }
 
-/// Waits until a stream of events has ended, and gives its path: the browser lists a
-/// request when its answer has ended.
+/// Waits until an event stream has ended and returns its path. The browser
+/// lists a request when its response has ended.
 fn path_of_stream(page: &mut Page) -> Result<String, String> {
     page.evaluate(
         "new Promise((done) => { const look = () => { const paths = \
@@ -60,8 +60,8 @@ fn path_of_stream(page: &mut Page) -> Result<String, String> {
     )
 }
 
-/// Waits until the page shows another status than `before`, or a mistake, and
-/// gives the order with it.
+/// Waits until the page shows an error or a status other than `before`. Returns
+/// it with the order.
 fn status_after(page: &mut Page, before: &str) -> Result<(String, String), String> {
     let shown = page.evaluate(&format!(
         "new Promise((done) => {{ const look = () => {{ const last = \

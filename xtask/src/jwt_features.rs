@@ -1,5 +1,5 @@
-//! Runs `tests/jwt-features` under each set of features that other crates of a
-//! program may switch on in `jsonwebtoken`.
+//! Runs `tests/jwt-features` with each set of `jsonwebtoken` features that
+//! other crates of a program may enable.
 
 use std::process::Command;
 use std::thread;
@@ -16,7 +16,7 @@ pub fn run() -> Outcome {
     Ok(())
 }
 
-/// Every set of the three features.
+/// All combinations of the three features.
 const COMBINATIONS: &[&str] = &[
     "",
     "use_pem",
@@ -28,7 +28,7 @@ const COMBINATIONS: &[&str] = &[
     "aws_lc_rs,rust_crypto,use_pem",
 ];
 
-/// Prints and runs a command, and ends it when its time is over.
+/// Prints and runs a command, and kills it after the timeout.
 fn bounded(command: &mut Command) -> Outcome {
     announce(command);
     let mut child = command.spawn().map_err(|error| error.to_string())?;
@@ -41,11 +41,11 @@ fn bounded(command: &mut Command) -> Outcome {
             Err(error) => return Err(error.to_string()),
         }
     }
-    // Whatever happened, it is not left running.
+    // The command must never be left running.
     let _ = child.kill();
     let _ = child.wait();
     Err(format!("it was not done within {} s", PATIENCE.as_secs()))
 }
 
-/// For one combination, compiling aws-lc included.
+/// The timeout for one combination, including the compilation of aws-lc.
 const PATIENCE: Duration = Duration::from_secs(900);

@@ -1,9 +1,9 @@
-//! Sends a million clients to the limits example, and looks at its memory, at
-//! its speed, and at a client that has used its limit up.
+//! Sends requests from a million clients to the limits example. Checks its
+//! memory, its speed, and a client that has exhausted its limit.
 //!
-//! As a part of `ci` it is a short run of the unoptimised example that the tests
-//! have compiled, and does not look at the speed. Memory is read from `/proc`, so
-//! that elsewhere than on Linux nothing is run.
+//! In `ci`, a short run uses the unoptimized example that the tests have
+//! compiled, and does not check the speed. Memory is read from `/proc`, so the
+//! task runs only on Linux.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
@@ -17,31 +17,31 @@ use crate::floods::memory_of_process;
 use crate::running::Running;
 use crate::{Outcome, announce, examples, is_part_of, skip};
 
-/// Clients in the whole run, each with one request.
+/// The number of clients in the full run, each with one request.
 const CLIENTS: u32 = 1_000_000;
 
-/// Clients in a part of `ci`.
+/// The number of clients in `ci`.
 const FEW_CLIENTS: u32 = 50_000;
 
-/// How much memory a key may take, in bytes, as the documentation of
-/// `rate_limit` has it.
+/// The maximum memory of a key, in bytes, as documented for `rate_limit`.
 const MAX_BYTES: u64 = 100;
 
-/// What else a process may need that answers many requests, in KiB.
+/// Additional memory for a process that handles many requests, in KiB.
 const SLACK: u64 = 2 * 1024;
 
-/// How much of the first tenth's speed the last tenth has at least, in per cent.
+/// The minimum speed of the last tenth, as a percentage of the first tenth.
 const MIN_SPEED: u32 = 80;
 
 const THREADS: u32 = 2;
 
-/// Requests that are sent before their answers are read.
+/// The number of requests to send before reading their responses.
 const BATCH: u32 = 100;
 
-/// Clients that come when all others have come.
+/// The number of clients that arrive after all others.
 const NEWCOMERS: u32 = 1_000;
 
-/// A client that has used its limit up, and asks again with each batch.
+/// A client that has exhausted its limit and sends another request with each
+/// batch.
 const REFUSED: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 9);
 
 pub fn run() -> Outcome {
@@ -73,8 +73,8 @@ pub fn run() -> Outcome {
         if is_whole && speed < MIN_SPEED {
             faults.push(format!("cap of {cap}: it becomes slower"));
         }
-        // At the cap a newcomer shares a window of a hundred with the others of
-        // its hash, and those were too few to use one up.
+        // At the cap, a new client shares a window of a hundred with the other
+        // clients of its hash. There were too few of them to exhaust a window.
         if measured.passed < u64::from(clients) * 99 / 100 {
             faults.push(format!("cap of {cap}: {} of {clients} passed", measured.passed));
         }
@@ -86,23 +86,23 @@ pub fn run() -> Outcome {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }
 
-/// The running example; it ends when this is dropped.
+/// The running example, stopped on drop.
 struct Limits {
     process: Running,
     address: String,
 }
 
-/// What a run has shown.
+/// The results of a run.
 struct Measured {
-    /// In KiB.
+    /// The memory growth, in KiB.
     growth: u64,
-    /// Requests a second in the first tenth.
+    /// Requests per second in the first tenth.
     first: u32,
-    /// Requests a second in the last tenth.
+    /// Requests per second in the last tenth.
     last: u32,
-    /// How many requests of new clients passed.
+    /// The number of accepted requests from new clients.
     passed: u64,
-    /// The number of [`NEWCOMERS`] that passed when all these had come.
+    /// The number of accepted [`NEWCOMERS`] after all other clients.
     newcomers: u64,
 }
 
@@ -174,14 +174,14 @@ impl Limits {
     }
 }
 
-/// What one thread has seen.
+/// The results of one thread.
 struct Sent {
     first: u32,
     last: u32,
     passed: u64,
 }
 
-/// Sends one request of each of so many clients, in tenths.
+/// Sends one request from each client, in tenths.
 fn send_clients(address: &str, first: u32, count: u32) -> Result<Sent, String> {
     let mut connection = Connection::open(address)?;
     let (mut speeds, mut passed) = (Vec::new(), 0);
@@ -204,12 +204,12 @@ fn send_clients(address: &str, first: u32, count: u32) -> Result<Sent, String> {
     Ok(Sent { first: speeds[0], last: speeds[9], passed })
 }
 
-/// A client of its own for each number.
+/// Returns a different client address for each number.
 fn client(number: u32) -> Ipv4Addr {
     Ipv4Addr::from_bits(0x0a00_0000 + number)
 }
 
-/// A connection on which many requests are sent before the first answer is read.
+/// A connection that sends many requests before it reads the first response.
 struct Connection {
     stream: BufReader<TcpStream>,
 }
@@ -226,13 +226,13 @@ impl Connection {
         Ok(Self { stream: BufReader::with_capacity(65_536, stream) })
     }
 
-    /// How many requests of these clients pass.
+    /// Returns the number of accepted requests from these clients.
     fn passed(&mut self, clients: &[Ipv4Addr]) -> Result<usize, String> {
         let statuses = self.send(clients)?;
         Ok(statuses.iter().filter(|status| **status == 200).count())
     }
 
-    /// The status of each answer, which is 200 or 429.
+    /// Returns the status of each response, which is 200 or 429.
     fn send(&mut self, clients: &[Ipv4Addr]) -> Result<Vec<u16>, String> {
         let request = |client: &Ipv4Addr| {
             format!("GET / HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {client}\r\n\r\n")

@@ -1,8 +1,9 @@
-//! `cargo xtask <task>`: every chore of this repository, in Rust. Tasks that are packages
-//! below this folder use it as a library.
+//! `cargo xtask <task>`: all tasks of this repository, in Rust. Tasks that are
+//! packages below this folder use it as a library.
 //!
-//! Rules: no dependencies; every command is printed before it runs; without a
-//! task it prints the table; exit 2 for wrong use, 1 for failure.
+//! Rules: it does not have dependencies. It prints every command before it runs
+//! it. Without a task, it prints the table of tasks. The exit code is 2 for
+//! wrong usage and 1 for a failure.
 
 mod audit;
 mod autobahn;
@@ -219,7 +220,7 @@ const TASKS: &[Task] = &[
         when: Nightly,
         run: jwt_features::run,
     },
-    // Compiles a runtime of its own.
+    // Compiles a separate runtime.
     Task {
         name: "lambda",
         about: "build and test the example for AWS Lambda",
@@ -247,35 +248,35 @@ const TASKS: &[Task] = &[
         when: Nightly,
         run: separate::from_axum,
     },
-    // Compiles the crates of OpenTelemetry, and an HTTP client.
+    // Compiles the OpenTelemetry crates and an HTTP client.
     Task {
         name: "opentelemetry",
         about: "build and test the example that sends spans to a collector",
         when: Nightly,
         run: separate::opentelemetry,
     },
-    // Installs tools of npm and PyPI.
+    // Installs tools from npm and PyPI.
     Task {
         name: "openapi",
         about: "documents of two examples under the tools of others",
         when: Nightly,
         run: openapi::run,
     },
-    // Installs clients of npm, PyPI and crates.io.
+    // Installs clients from npm, PyPI and crates.io.
     Task {
         name: "rpc",
         about: "methods of JSON-RPC, called by the clients of others",
         when: Nightly,
         run: rpc::run,
     },
-    // Installs a package of npm.
+    // Installs an npm package.
     Task {
         name: "graphql",
         about: "GraphQL over HTTP, under the audits of npm's graphql-http",
         when: Nightly,
         run: graphql::run,
     },
-    // Installs clients of npm, and asks a browser.
+    // Installs clients from npm and runs a browser.
     Task {
         name: "graphql-clients",
         about: "operations of GraphQL by the clients of others, also in the shop, and GraphiQL",
@@ -303,14 +304,14 @@ const TASKS: &[Task] = &[
         when: Asked,
         run: autobahn::run,
     },
-    // Compiles the peers, and figures need a machine that is not busy.
+    // Compiles the peers, and the figures need an idle machine.
     Task {
         name: "bench-websockets",
         about: "CPU of an echo beside its peers",
         when: Asked,
         run: bench_websockets::run,
     },
-    // Needs a machine of its own.
+    // Needs a dedicated machine.
     Task {
         name: "bench",
         about: "measure beside peers: `--peers`, `--rounds`, `--resume`, `--save`",
@@ -326,20 +327,20 @@ struct Task {
     run: fn() -> Outcome,
 }
 
-/// The runs that a task is a part of, besides being asked for by its name.
+/// The runs that include a task.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum When {
     Asked,
     Ci,
     Nightly,
-    /// In `ci` in a short form.
+    /// Included in `ci` in a short form.
     CiAndNightly,
 }
 
 /// The reason why a task fails.
 pub type Outcome = Result<(), String>;
 
-/// Runs the task that the first argument names.
+/// Runs the task in the first argument.
 #[must_use]
 pub fn main() -> ExitCode {
     if let Some(code) = public_api::as_rustdoc() {
@@ -356,7 +357,7 @@ pub fn main() -> ExitCode {
     end_of((task.run)())
 }
 
-/// Prints the error of a task, and returns the exit code.
+/// Prints the error of a task and returns the exit code.
 #[must_use]
 pub fn end_of(outcome: Outcome) -> ExitCode {
     match outcome {
@@ -368,7 +369,7 @@ pub fn end_of(outcome: Outcome) -> ExitCode {
     }
 }
 
-/// The tasks of `ci` in order; the first failure ends it.
+/// Runs the tasks of `ci` in order until one fails.
 fn ci() -> Outcome {
     let in_ci = |task: &&Task| matches!(task.when, Ci | CiAndNightly);
     let first_wait = TASKS.iter().position(|task| task.name == FIRST_WAIT);
@@ -384,10 +385,12 @@ fn ci() -> Outcome {
     Ok(())
 }
 
-/// The first of the tasks that mostly wait for engines, clocks and programs.
+/// The first task of the group that mostly waits for databases, timers and
+/// programs.
 const FIRST_WAIT: &str = "examples";
 
-/// The tasks that `ci` leaves out, and the long form of what it shortens.
+/// Runs the tasks that `ci` omits, and the long form of the tasks that `ci`
+/// shortens.
 fn nightly() -> Outcome {
     let in_nightly = |task: &&Task| matches!(task.when, Nightly | CiAndNightly);
     let summary = run_all("nightly", TASKS.iter().filter(in_nightly))?;
@@ -395,7 +398,7 @@ fn nightly() -> Outcome {
     Ok(())
 }
 
-/// Runs tasks in order until one fails; gives a line for each.
+/// Runs tasks in order until one fails. Returns a line for each.
 fn run_all<'a>(run: &str, tasks: impl Iterator<Item = &'a Task>) -> Result<String, String> {
     let mut summary = String::new();
     for task in tasks {
@@ -404,14 +407,15 @@ fn run_all<'a>(run: &str, tasks: impl Iterator<Item = &'a Task>) -> Result<Strin
             format!("{run}: {error}\nrepeat this step with: cargo xtask {}", task.name)
         })?;
         let line = format!("  {:<12} ok, {} s\n", task.name, start.elapsed().as_secs());
-        // At once too: a later task may fail, and then there is no summary.
+        // The line is also printed now, because there is no summary if a later
+        // task fails.
         print!("{line}");
         summary += &line;
     }
     Ok(summary)
 }
 
-/// Returns true if the running task is a part of this one.
+/// Returns true if the current run includes this task.
 #[must_use]
 pub fn is_part_of(name: &str) -> bool {
     env::args().nth(1).is_some_and(|task| task == name)
@@ -428,7 +432,8 @@ fn lint() -> Outcome {
     tidy::run()?;
     if is_part_of("ci") {
         clippy::refuses_warnings()?;
-        // The command of `test`: another one, and be it `build`, compiles other variants.
+        // Uses the command of `test`, because any other command, even `build`,
+        // compiles other variants.
         cargo(&["test", "--workspace", "--all-features", "--no-run"])?;
     } else {
         cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-Dwarnings"])?;
@@ -438,13 +443,14 @@ fn lint() -> Outcome {
 
 fn test() -> Outcome {
     cargo(&["test", "--workspace", "--all-features"])?;
-    // The server once more without the optimizations that depend on hyper's internals.
+    // Tests the server again without the optimizations that depend on hyper's
+    // internals.
     let mut plain = cargo_command();
     plain.args(["test", "--workspace", "--all-features", "--lib", "--"]).args(ON_THE_PLAIN_PATH);
     run(plain.env("STOCKADE_PLAIN_PATH", "1").current_dir(root()))
 }
 
-/// Runs the tests that have fewer cases as a part of `test`.
+/// Runs the tests that use fewer cases in `test`.
 fn cases() -> Outcome {
     let mut tests = cargo_command();
     tests.args(["test", "-p", "stockade-tests", "--all-features", "--"]);
@@ -455,8 +461,9 @@ fn cases() -> Outcome {
     run(unions.arg("check::first_of").env("LONG", "1").current_dir(root()))
 }
 
-/// The tests of the server that also run on the plain path. The packages stay the same as
-/// in the run before, or cargo would compile them again with other features.
+/// The server tests that also run on the plain path. The packages are the same
+/// as in the previous run, otherwise cargo would compile them again with other
+/// features.
 const ON_THE_PLAIN_PATH: &[&str] = &[
     "tests::bodies",
     "tests::conformance",
@@ -473,7 +480,7 @@ const ON_THE_PLAIN_PATH: &[&str] = &[
     "tests::upgrades",
 ];
 
-/// Refuses a checkout with changes that are not committed, as cargo does.
+/// Packages the crates. Rejects uncommitted changes, as cargo does.
 fn package() -> Outcome {
     let mut args = vec!["package"];
     audit::crates().for_each(|krate| args.extend(["-p", krate]));
@@ -482,7 +489,7 @@ fn package() -> Outcome {
 
 fn doc() -> Outcome {
     let mut args = vec!["doc", "--all-features", "--no-deps"];
-    // Examples and tests bring crates of their own, and have no pages.
+    // Examples and tests add other crates and do not have pages.
     audit::crates().for_each(|krate| args.extend(["-p", krate]));
     if env::args().any(|arg| arg == "--open") {
         args.push("--open");

@@ -1,7 +1,7 @@
-//! The shop's page of an order, in Chromium: what a POST changes is shown.
+//! The shop's order page in Chromium: it shows the changes of a POST.
 //!
-//! Chromium is driven by its DevTools protocol over a pipe: commands and answers
-//! are JSON, each with a NUL behind it.
+//! Chromium is controlled with its DevTools protocol over a pipe. Commands and
+//! responses are JSON, each followed by a NUL.
 
 use std::env::consts::EXE_SUFFIX;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -16,15 +16,15 @@ use crate::browser::CHROMIUM;
 use crate::running::Running;
 use crate::{Outcome, announce};
 
-/// The situations, each with the outcome that must be there.
+/// The situations and their expected outcomes.
 pub const SITUATIONS: [(&str, &str); 3] = [
     ("shop: the page with a wrong token", "Unauthorized"),
     ("shop: the page of an order", "placed"),
     ("shop: the same, when a POST has shipped it", "shipped"),
 ];
 
-/// What the page shows in each of [`SITUATIONS`]; `target` is where the shop was
-/// built, `profile` a folder for the browser.
+/// Returns the page's outcome in each of [`SITUATIONS`]. `target` is the target
+/// directory of the shop, and `profile` is a folder for the browser.
 pub fn outcomes(
     target: &Path,
     profile: &Path,
@@ -47,30 +47,30 @@ pub fn outcomes(
     Ok(names.zip(shown).collect())
 }
 
-/// The running shop; it ends when this is dropped.
+/// The running shop, stopped on drop.
 pub struct Shop {
     process: Running,
     pub address: String,
 }
 
 impl Shop {
-    /// Starts it with data in memory.
+    /// Starts the shop with data in memory.
     pub fn start(target: &Path, end: Instant) -> Result<Self, String> {
         Self::start_on(target, ":memory:", end)
     }
 
-    /// Starts it on a database.
+    /// Starts the shop with a database.
     pub fn start_on(target: &Path, database: &str, end: Instant) -> Result<Self, String> {
         let mut command = Command::new(target.join(format!("debug/examples/shop{EXE_SUFFIX}")));
         command.env("PORT", "0").env("SHOP_DATABASE", database);
         command.env("SHOP_ADMIN_PASSWORD", PASSWORD).env("RUST_LOG", "warn");
-        // A token outlives the shop that gave it, so that one login serves all starts.
+        // Tokens stay valid after a restart, so one login serves all starts.
         command.env("SHOP_SECRET", SECRET);
         announce(command.stdout(Stdio::piped()));
         let process = Running::start(&mut command, "the shop")?;
         let mut shop = Self { process, address: String::new() };
         let stdout = shop.process.stdout.take().ok_or("the shop has no output")?;
-        // It is read to its end: the shop goes on writing.
+        // The output is read to its end, because the shop continues to write.
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
@@ -85,18 +85,18 @@ impl Shop {
         Ok(shop)
     }
 
-    /// Ends it by SIGKILL, so that it can finish nothing.
+    /// Kills the shop with SIGKILL, so that it cannot finish anything.
     pub fn kill(&mut self) -> Outcome {
         self.process.end()
     }
 
-    /// A token of the admin.
+    /// Returns a token of the admin.
     pub fn admin_token(&self) -> Result<String, String> {
         let login = format!(r#"{{"email":"admin@example.org","password":"{PASSWORD}"}}"#);
         text_field(&self.post("/login", "", &login)?, "token")
     }
 
-    /// The body of the answer, which must be a 2xx.
+    /// Sends a POST and returns the body of the response, which must be a 2xx.
     pub fn post(&self, path: &str, token: &str, body: &str) -> Result<String, String> {
         let send = || {
             let mut stream = TcpStream::connect(&self.address)?;
@@ -120,21 +120,21 @@ impl Shop {
     }
 }
 
-/// A page in a browser of its own, which ends when this is dropped.
+/// A page in a separate browser, which is stopped on drop.
 pub struct Page {
     _browser: Running,
     commands: ChildStdin,
     answers: Receiver<String>,
-    /// Names the page in commands, once it is known.
+    /// Identifies the page in commands once it is known.
     session: Option<String>,
     sent: u32,
     end: Instant,
-    /// The requests of the page, and the messages of its console.
+    /// The requests of the page, and its console messages.
     pub events: Vec<String>,
 }
 
 impl Page {
-    /// Opens a page; it is loaded when this returns.
+    /// Opens a page and waits until it is loaded.
     pub fn open(profile: &Path, url: &str, end: Instant) -> Result<Self, String> {
         let mut page = Self::start(profile, end)?;
         let target = page.command("Target.createTarget", r#"{"url":"about:blank"}"#)?;
@@ -149,15 +149,15 @@ impl Page {
         Ok(page)
     }
 
-    /// Goes to a page; it is loaded when this returns.
+    /// Navigates to a page and waits until it is loaded.
     pub fn navigate(&mut self, url: &str) -> Result<(), String> {
         self.send("Page.navigate", &format!(r#"{{"url":"{url}"}}"#))?;
         self.answer(|message| message.contains(r#""method":"Page.loadEventFired""#)).map(drop)
     }
 
     fn start(profile: &Path, end: Instant) -> Result<Self, String> {
-        // The protocol wants the files 3 and 4; what Chromium prints itself would
-        // come in between.
+        // The protocol uses the file descriptors 3 and 4. Chromium's own output
+        // would interfere with the protocol.
         let mut command = Command::new("sh");
         command.args(["-c", "exec \"$@\" 3<&0 4>&1 0</dev/null 1>&2 2>/dev/null", "sh", CHROMIUM]);
         command
@@ -181,7 +181,7 @@ impl Page {
         Ok(Self { _browser: browser, commands, answers, session, sent: 0, end, events })
     }
 
-    /// Fills in the form, and gives the status that comes after `before`.
+    /// Fills in the form and returns the status that follows `before`.
     fn watch(&mut self, order: &str, token: &str, before: &str) -> Result<String, String> {
         self.evaluate(&format!(
             "(() => {{ const of = (id) => document.getElementById(id); of('order').value = \
@@ -190,7 +190,7 @@ impl Page {
         self.status_after(before)
     }
 
-    /// The status that the page shows when it is no longer `before`.
+    /// Returns the status of the page once it is no longer `before`.
     fn status_after(&mut self, before: &str) -> Result<String, String> {
         self.evaluate(&format!(
             "new Promise((done) => {{ const status = document.getElementById('status'); const \
@@ -200,14 +200,15 @@ impl Page {
         ))
     }
 
-    /// The text that an expression without double quotes gives, now or later.
+    /// Evaluates an expression without double quotes and returns its text,
+    /// which may be a promise.
     pub fn evaluate(&mut self, expression: &str) -> Result<String, String> {
         let params =
             format!(r#"{{"expression":"{expression}","awaitPromise":true,"returnByValue":true}}"#);
         text_field(&self.command("Runtime.evaluate", &params)?, "value")
     }
 
-    /// The answer to a command.
+    /// Runs a command and returns its response.
     pub fn command(&mut self, method: &str, params: &str) -> Result<String, String> {
         let id = self.send(method, params)?;
         let begin = format!(r#"{{"id":{id},"#);
@@ -216,7 +217,7 @@ impl Page {
         if failed { Err(format!("{method}: {answer}")) } else { Ok(answer) }
     }
 
-    /// Gives the number of the command.
+    /// Sends a command and returns its number.
     fn send(&mut self, method: &str, params: &str) -> Result<u32, String> {
         self.sent += 1;
         let session = self.session.as_ref();
@@ -230,7 +231,8 @@ impl Page {
         Ok(id)
     }
 
-    /// The next message that is wanted; of those before it only the events are kept.
+    /// Returns the next wanted message. Of the earlier messages, only events
+    /// are stored.
     fn answer(&mut self, wanted: impl Fn(&str) -> bool) -> Result<String, String> {
         loop {
             let left = self.end.saturating_duration_since(Instant::now());
@@ -246,14 +248,14 @@ impl Page {
     }
 }
 
-/// `"name":"value"` in an object of JSON.
+/// Returns the value of `"name":"value"` in a JSON object.
 pub fn text_field(json: &str, name: &str) -> Result<String, String> {
     let found =
         json.split_once(&format!("\"{name}\":\"")).and_then(|(_, rest)| rest.split_once('"'));
     found.map(|(value, _)| value.to_owned()).ok_or(format!("no {name:?} in {json}"))
 }
 
-/// `"name":7` in an object of JSON.
+/// Returns the value of `"name":7` in a JSON object.
 pub fn number_field(json: &str, name: &str) -> Result<String, String> {
     let rest = json.split_once(&format!("\"{name}\":")).map(|(_, rest)| rest);
     let digits = rest.map(|rest| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
@@ -271,10 +273,10 @@ const EVENTS: [&str; 4] = [
 /// The password of the admin.
 pub const PASSWORD: &str = "correct horse";
 
-/// Signs the tokens of each shop that is started here.
+/// The key that signs the tokens of each shop started here.
 const SECRET: &str = "the tokens of a shop that tests start and kill";
 
-/// Comes behind each message of the protocol.
+/// The terminator of each protocol message.
 const NUL: char = '\0';
 
 #[cfg(test)]

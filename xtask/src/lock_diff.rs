@@ -1,5 +1,6 @@
-//! `lock-diff`: the mutations of `tests/it/testing/lock` as documents, which redocly
-//! compares. Where both can see a change, the lock is never the milder one.
+//! `lock-diff`: compares the mutations of `tests/it/testing/lock` as documents
+//! with redocly. If both tools can see a change, the lock must never be less
+//! strict.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,8 +12,8 @@ use crate::{Outcome, announce, cargo_command, root, run, skip, target_directory}
 /// The file that pins the version of redocly.
 const PACKAGES: &str = "tests/openapi/package.json";
 
-/// The mutations that redocly takes for breaking and the lock does not, each with
-/// a reason: the name of the mutation, the direction, the reason.
+/// The mutations that are breaking for redocly but not for the lock: the name
+/// of the mutation, the direction, and the reason.
 const EXCEPTIONS: &str = "tests/it/testing/lock/redocly.txt";
 
 pub fn task() -> Outcome {
@@ -72,7 +73,7 @@ fn exceptions() -> Result<BTreeMap<String, String>, String> {
     pairs.collect()
 }
 
-/// Returns the number of changes that redocly calls major.
+/// Returns the number of changes that redocly classifies as major.
 fn majors(folder: &Path, from: &str, to: &str) -> Result<u64, String> {
     let mut redocly = Command::new("node_modules/.bin/redocly");
     redocly.args(["diff", from, to, "--format", "json", "--fail-on", "none"]);

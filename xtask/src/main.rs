@@ -1,4 +1,4 @@
-//! `cargo xtask <task>`: the program of the library.
+//! `cargo xtask <task>`: the binary of this library.
 
 use std::process::ExitCode;
 

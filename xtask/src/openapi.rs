@@ -1,8 +1,7 @@
-//! Holds the documents of the shop and of Conduit against the tools of others.
+//! Checks the documents of the shop and of Conduit with third-party tools.
 //!
-//! `tests/openapi` says their versions and what they are told, each exception
-//! with its reason. What is installed and generated stands below
-//! `target/openapi`.
+//! `tests/openapi` contains the tool versions and settings, with a reason for
+//! each exception. Installed and generated files are below `target/openapi`.
 
 use std::env::consts::EXE_SUFFIX;
 use std::fs;
@@ -13,17 +12,17 @@ use std::thread;
 
 use crate::{Outcome, announce, cargo_command, root, run as started, skip, target_directory_of};
 
-/// A program whose document is judged.
+/// A program with a document to check.
 struct Program {
     /// The name of its folder in `tests/openapi`.
     name: &'static str,
     /// The folder of its workspace.
     workspace: &'static str,
-    /// The arguments of cargo that run it.
+    /// The cargo arguments that run it.
     run: &'static [&'static str],
-    /// The arguments of cargo that build the program that serves it.
+    /// The cargo arguments that build the server program.
     build: &'static [&'static str],
-    /// The file of that program, below the folder of the profile.
+    /// The file of the server program, below the folder of the profile.
     server: &'static str,
 }
 
@@ -64,7 +63,7 @@ pub fn run() -> Outcome {
         for program in &PROGRAMS {
             program.judge_with_node(&folder)?;
         }
-        // All uses of the clients, and what must be refused in them.
+        // Checks all uses of the clients, and the uses that must not compile.
         node(&folder, "tsc", &["-p", "."])
     } else {
         skip(
@@ -81,7 +80,7 @@ impl Program {
         cargo
     }
 
-    /// Writes what the program says about its routes, as its own users get it.
+    /// Writes the document of the program as its users get it.
     fn write_document(&self, folder: &Path) -> Outcome {
         for (arguments, file) in
             [(&["openapi"][..], "openapi.json"), (&["openapi", "--ruleset"], "exceptions.json")]
@@ -95,7 +94,7 @@ impl Program {
                 return Err(format!("{} makes no {file}", self.name));
             }
             let output = String::from_utf8(output.stdout).map_err(|error| error.to_string())?;
-            // With the rules that no document can meet switched off.
+            // Disables the rules that no document can satisfy.
             let output = output.replace("@stoplight/spectral-owasp-ruleset", "../owasp.yaml");
             fs::write(folder.join(self.name).join(file), output).map_err(text)?;
         }
@@ -115,13 +114,13 @@ impl Program {
         let server = server.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut server = server.map_err(|error| format!("cannot start {}: {error}", self.name))?;
         let outcome = self.send_requests(folder, &mut server);
-        // Whatever happened, nothing is left running.
+        // The server must never be left running.
         let _ = server.kill();
         let _ = server.wait();
         outcome
     }
 
-    /// Sends requests that follow the document, and some that do not.
+    /// Sends requests that follow the document, and some that violate it.
     fn send_requests(&self, folder: &Path, server: &mut Child) -> Outcome {
         let (url, token) = address(server)?;
         let config = format!("{}/schemathesis.toml", self.name);
@@ -141,13 +140,14 @@ impl Program {
             node(folder, "spectral", &["lint", &document, "-r", rules, "-F", "error"])?;
         }
         node(folder, "openapi-typescript", &[&document, "-o", &file("schema.d.ts")])?;
-        // Without the dot it would be the name of a project on a server of theirs.
+        // Without the dot, the tool would treat it as a project name on its
+        // vendor's server.
         let document = format!("./{document}");
         node(folder, "openapi-ts", &["-i", &document, "-o", &file("sdk"), "--silent"])
     }
 }
 
-/// Returns the file of a database that nobody has used.
+/// Returns the file of an unused database.
 fn database(folder: &Path, name: &str) -> Result<PathBuf, String> {
     let file = folder.join(format!("{name}.db"));
     for ending in ["", "-wal", "-shm"] {
@@ -159,7 +159,7 @@ fn database(folder: &Path, name: &str) -> Result<PathBuf, String> {
     Ok(file)
 }
 
-/// Returns the address that a server prints, and what stands behind it.
+/// Returns the address that a server prints, and the text after it.
 pub(crate) fn address(server: &mut Child) -> Result<(String, String), String> {
     let (sender, receiver) = std::sync::mpsc::channel();
     let outputs: [Option<Box<dyn Read + Send>>; 2] = [
@@ -168,7 +168,8 @@ pub(crate) fn address(server: &mut Child) -> Result<(String, String), String> {
     ];
     for output in outputs.into_iter().flatten() {
         let sender = sender.clone();
-        // To the end, because a server whose output nobody reads waits for ever.
+        // The output is read to its end, because a server with unread output
+        // would block forever.
         thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(Result::ok) {
                 let words = line.split_once("http://").map(|(_, rest)| {
@@ -186,11 +187,11 @@ pub(crate) fn address(server: &mut Child) -> Result<(String, String), String> {
     receiver.recv().map_err(|_| "the server ends without an address".to_owned())
 }
 
-/// Installs the tools in Python; returns false where that is not possible.
+/// Installs the Python tools. Returns false if this is not possible.
 pub(crate) fn install_python(folder: &Path) -> bool {
     let wanted = fs::read(folder.join("requirements.txt")).unwrap_or_default();
     let installed = folder.join("python/requirements.txt");
-    // An absent file is as good as another one.
+    // A missing file counts as different.
     if fs::read(&installed).unwrap_or_default() == wanted {
         return true;
     }
@@ -201,11 +202,11 @@ pub(crate) fn install_python(folder: &Path) -> bool {
     started(&mut venv).is_ok() && started(&mut pip).is_ok() && fs::write(installed, wanted).is_ok()
 }
 
-/// Installs the tools of npm; returns false where that is not possible.
+/// Installs the npm tools. Returns false if this is not possible.
 pub(crate) fn install_node(folder: &Path) -> bool {
     let wanted = fs::read(folder.join("package-lock.json")).unwrap_or_default();
     let installed = folder.join("node_modules/installed.json");
-    // An absent file is as good as another one.
+    // A missing file counts as different.
     if fs::read(&installed).unwrap_or_default() == wanted {
         return true;
     }
@@ -225,7 +226,7 @@ fn node(folder: &Path, tool: &str, args: &[&str]) -> Outcome {
     started(command.args(args).current_dir(folder))
 }
 
-/// Copies the files of a folder and of those within it.
+/// Copies the files of a folder and its subfolders.
 pub(crate) fn copy(from: &Path, to: &Path) -> Outcome {
     fs::create_dir_all(to).map_err(text)?;
     for entry in fs::read_dir(from).map_err(text)? {

@@ -27,8 +27,9 @@ pub(crate) fn prose() -> Outcome {
     run("xtask-prose")
 }
 
-/// Runs a package with the arguments of this program, the name of the running task
-/// first. The end of `ci` also reports the steps that it skips.
+/// Runs a package with the arguments of this program; the first argument is the
+/// name of the running task. The summary of `ci` also includes the steps that
+/// the package skips.
 fn run(package: &str) -> Outcome {
     let mut command = cargo_command();
     command.args(["run", "--quiet", "--package", package, "--"]).args(env::args().skip(1));

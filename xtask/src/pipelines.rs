@@ -1,5 +1,6 @@
-//! Sends generated HTTP/1 connections to the server and compares the outcome with a model:
-//! `crates/stockade-server/src/tests/pipelines.rs` with many more connections than in `test`.
+//! Sends generated HTTP/1 connections to the server and compares the outcome
+//! with a model. It runs `crates/stockade-server/src/tests/pipelines.rs` with
+//! many more connections than `test` does.
 
 use std::env;
 

@@ -1,10 +1,10 @@
-//! The prelude of the facade stays small: what a handler's file writes, and no
-//! second copy of the modules.
+//! Checks that the facade's prelude is small: it contains the names that a
+//! handler file needs, rather than a second copy of the modules.
 
 use std::fs;
 use std::path::Path;
 
-/// The faults of the prelude of the workspace in this folder.
+/// Returns the faults of the prelude in the workspace in this folder.
 pub fn check(root: &Path) -> Vec<String> {
     match fs::read_to_string(root.join(PRELUDE)) {
         Ok(text) => fault(&text).into_iter().collect(),
@@ -19,14 +19,15 @@ fn fault(text: &str) -> Option<String> {
     })
 }
 
-/// The names that a file of re-exports gives, each once: a trait and the macro
-/// that derives it have one.
+/// Returns the distinct names in a file of re-exports: a trait and its derive
+/// macro share one name.
 fn names(text: &str) -> Vec<&str> {
     let code = text.lines().filter(|line| !line.trim_start().starts_with(['/', '#']));
     let mut names: Vec<&str> = code
         .flat_map(|line| line.split([',', '{', '}', ';']))
         .map(|path| path.rsplit([':', ' ']).next().unwrap_or_default())
-        // Before a list stands a path that goes on, and behind it nothing.
+        // The text before a list is an unfinished path, and the text after it
+        // is empty.
         .filter(|name| !name.is_empty())
         .collect();
     names.sort_unstable();
@@ -36,7 +37,8 @@ fn names(text: &str) -> Vec<&str> {
 
 const PRELUDE: &str = "facade/src/prelude.rs";
 
-/// More would be names that most programs do not use.
+/// The maximum number of names. More would include names that most programs do
+/// not use.
 const MAX_NAMES: usize = 40;
 
 #[cfg(test)]

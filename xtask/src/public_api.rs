@@ -1,15 +1,15 @@
-//! The public items of each crate, as a committed list: `public-api.txt` beside
-//! its manifest. A change of the surface is a change of that file, which a
-//! review sees.
+//! The public items of each crate as a committed list, `public-api.txt` next to
+//! its manifest. A change to the public API changes this file and is visible in
+//! a review.
 //!
-//! `cargo xtask public-api` compares, `--save` writes. Blanket implementations,
-//! those of auto traits and hidden items are left out.
+//! `cargo xtask public-api` compares the lists, and `--save` writes them. They
+//! omit blanket implementations, auto trait implementations and hidden items.
 //!
-//! The list is written by cargo-public-api from the JSON of rustdoc, which only
-//! a nightly toolchain gives away, or a stable one that is told to be
-//! (`RUSTC_BOOTSTRAP`). Said to cargo, that would compile all dependencies anew,
-//! because their build scripts ask for it: it is said to rustdoc alone, through
-//! this program (`RUSTDOC`), and what clippy and the tests have compiled is used.
+//! cargo-public-api creates the list from rustdoc's JSON, which requires a
+//! nightly toolchain, or a stable one with `RUSTC_BOOTSTRAP`. If cargo received
+//! this variable, it would recompile all dependencies, because their build
+//! scripts check it. Therefore only rustdoc receives it, through this program
+//! (`RUSTDOC`), and the existing output of clippy and the tests is reused.
 
 use std::env;
 use std::fs;
@@ -58,7 +58,8 @@ pub fn run() -> Outcome {
         if written_by == by {
             faults.push(told);
         } else {
-            // Of other versions the tool need not read the JSON, or write the same.
+            // With other versions, the tool may not read the JSON or may write
+            // a different list.
             println!("{told}");
             skip(&format!("public items of {krate}: by {by:?}, written by {written_by:?}"));
         }
@@ -72,8 +73,8 @@ pub fn run() -> Outcome {
 
 const HOW_TO_WRITE: &str = "if it must be so: cargo xtask public-api --save";
 
-/// Lets rustdoc write the JSON of all crates, with the features of the other
-/// tasks, so that nothing is compiled for it alone.
+/// Makes rustdoc write the JSON of all crates, with the same features as other
+/// tasks, so that nothing needs to be compiled only for this task.
 fn document() -> Outcome {
     let own = env::current_exe().map_err(|error| error.to_string())?;
     let mut command = cargo_command();
@@ -83,14 +84,15 @@ fn document() -> Outcome {
     started(command.current_dir(root()))
 }
 
-/// The variable that makes this program rustdoc, with the path of the true one.
+/// The variable that makes this program act as rustdoc; it contains the path of
+/// the real rustdoc.
 const RUSTDOC: &str = "XTASK_RUSTDOC";
 
 fn rustdoc() -> String {
     env::var("RUSTDOC").unwrap_or_else(|_| "rustdoc".to_owned())
 }
 
-/// Runs rustdoc in the place of this program, if cargo has started it as that.
+/// Runs rustdoc if cargo has started this program as rustdoc.
 pub fn as_rustdoc() -> Option<ExitCode> {
     let rustdoc = env::var(RUSTDOC).ok()?;
     let mut command = Command::new(rustdoc);
@@ -101,7 +103,7 @@ pub fn as_rustdoc() -> Option<ExitCode> {
     })
 }
 
-/// The public items of a crate, one a line.
+/// Returns the public items of a crate, one per line.
 fn items(krate: &str, documents: &Path) -> Result<String, String> {
     let json = documents.join(format!("{}.json", krate.replace('-', "_")));
     let json = json.to_str().ok_or("the target directory is no text")?;
@@ -109,13 +111,14 @@ fn items(krate: &str, documents: &Path) -> Result<String, String> {
     cargo_output(&[&["public-api", "--rustdoc-json", json][..], &omit].concat())
 }
 
-/// The file that lists the items of a crate.
+/// Returns the file that lists the items of a crate.
 fn list_of(krate: &str) -> PathBuf {
     let folder = if krate == "stockade" { "facade".to_owned() } else { format!("crates/{krate}") };
     root().join(folder).join("public-api.txt")
 }
 
-/// The lines that only one of two lists has; a line with `#` is no item.
+/// Returns the lines that only one of two lists contains; a line with `#` is
+/// not an item.
 fn difference(written: &str, found: &str) -> Vec<String> {
     let only = |sign: char, one: &str, other: &str| {
         let others: Vec<&str> = other.lines().collect();
@@ -128,7 +131,7 @@ fn difference(written: &str, found: &str) -> Vec<String> {
     [only('-', written, found), only('+', found, written)].concat()
 }
 
-/// The first line that a program says of its version.
+/// Returns the first line of a program's version output.
 fn version(command: &mut Command) -> Option<String> {
     announce(command);
     let output = command.stderr(Stdio::null()).output().ok()?;

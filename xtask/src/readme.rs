@@ -1,10 +1,10 @@
-//! The pages that are read as Markdown and as documentation: README and the
-//! guides of the facade.
+//! Pages that are both Markdown files and documentation: README and the guides
+//! of the facade.
 
 use std::fs;
 use std::path::Path;
 
-/// The faults of the pages of the workspace in this folder.
+/// Returns the faults of the pages in the workspace in this folder.
 pub fn check(root: &Path) -> Result<Vec<String>, String> {
     let read = |name: &str| {
         fs::read_to_string(root.join(name)).map_err(|error| format!("{name}: {error}"))
@@ -26,8 +26,8 @@ pub fn check(root: &Path) -> Result<Vec<String>, String> {
     Ok(faults)
 }
 
-/// A part of an example that a guide shows: a block whose first line is the path
-/// of its file, as a comment.
+/// A part of an example in a guide: a code block that begins with the path of
+/// its file, as a comment.
 struct Part<'g> {
     /// The number of the line with the path.
     number: usize,
@@ -36,8 +36,8 @@ struct Part<'g> {
 }
 
 impl Part<'_> {
-    /// Returns true if the source has these lines one after the other, whatever
-    /// their indentation. Where the part has `…`, the source may have more.
+    /// Returns true if the source contains these lines consecutively, with any
+    /// indentation. `…` in the part matches any further lines in the source.
     fn is_in(&self, source: &str) -> bool {
         let source: Vec<&str> = trimmed(source.lines());
         let mut rest = source.as_slice();
@@ -61,13 +61,13 @@ fn part<'g>(block: &[(usize, &'g str)]) -> Option<Part<'g>> {
     Some(Part { number: *number, path, lines: trimmed(lines.iter().map(|(_, line)| *line)) })
 }
 
-/// Returns the lines without indentation, and without those that are empty.
+/// Returns the lines without indentation and without empty lines.
 fn trimmed<'l>(lines: impl Iterator<Item = &'l str>) -> Vec<&'l str> {
     lines.map(str::trim).filter(|line| !line.is_empty()).collect()
 }
 
-/// The faults of a page: lines that only rustdoc hides, and links to files,
-/// which lead nowhere in the documentation.
+/// Returns the faults of a page: lines that only rustdoc hides, and file links,
+/// which are broken in the documentation.
 fn page(name: &str, text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let (mut is_example, mut is_rust) = (false, false);
@@ -90,7 +90,7 @@ fn page(name: &str, text: &str) -> Vec<String> {
     faults
 }
 
-/// The faults of the table of features: each of the facade has a row.
+/// Returns the faults of the feature table: each facade feature needs a row.
 fn missing_features(readme: &str, manifest: &str) -> Vec<String> {
     let section = manifest.split_once("\n[features]\n").map_or("", |(_, rest)| rest);
     let section = section.split("\n[").next().unwrap_or_default();

@@ -1,17 +1,17 @@
-//! Tests `stockade-redis` on engines of its own.
+//! Tests `stockade-redis` with its own Redis or Valkey servers.
 //!
-//! The tests kill, stop and demote engines, so that each starts its own on a free port
-//! of this machine; here they are told where the program is.
+//! The tests kill, stop and demote servers, so each test starts its own on a
+//! free local port. This task provides the path of the program.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 use crate::{Outcome, compiling_command, debian, is_part_of, run as started, skip};
 
-/// The programs of an engine; that of Valkey takes the same arguments.
+/// The server programs; Valkey accepts the same arguments as Redis.
 const PROGRAMS: &[&str] = &["redis-server", "valkey-server"];
 
-/// Measurements, which take minutes: only the long run has them.
+/// Measurements that take minutes and run only in the long form.
 const MEASUREMENTS: &[&str] = &[
     "cluster::the_cluster_connection_of_the_client_library",
     "faults::the_manager_of_the_client_library",
@@ -21,7 +21,7 @@ const MEASUREMENTS: &[&str] = &[
     "rooms::load::the_time_of_a_broadcast",
 ];
 
-/// Tests in which engines fail over, or a fault lasts for seconds: two minutes together.
+/// Tests with failovers or faults that last for seconds: two minutes together.
 const FAILOVERS: &[&str] =
     &["cluster::our_links_to_a_cluster", "rooms::failover::", "sentinel::", "behind_sentinel"];
 
@@ -44,12 +44,13 @@ pub fn run() -> Outcome {
     } else if is_part_of("redis") {
         test.args(["-p", "stockade-redis"]);
     } else {
-        // As the tests before it: nothing is compiled again.
+        // Uses the same packages as the previous tests, so nothing is compiled
+        // again.
         test.arg("--workspace");
     }
-    // Without an engine the tests are ignored.
+    // The tests are ignored without a server.
     test.args(["--all-features", "--test", "redis", "--", "--include-ignored"]);
-    // A process that a test starts and kills.
+    // A test starts and kills this process.
     test.args(["--skip", "idempotency::victim"]);
     if is_long {
         test.arg("--nocapture");
@@ -63,19 +64,19 @@ pub fn run() -> Outcome {
     started(&mut test)
 }
 
-/// Returns the program of an engine, if there is one or one can be installed.
+/// Returns the server program if it exists or can be installed.
 pub fn find_program() -> Option<PathBuf> {
     program_of(PROGRAMS).or_else(|| {
-        // Without the package there is nothing to test, which is said.
+        // Without the package, the tests are reported as skipped.
         let is_installed = debian::install(&["redis-server"]).unwrap_or(false);
         if is_installed { program_of(PROGRAMS) } else { None }
     })
 }
 
-/// Returns the first of these programs that is installed.
+/// Returns the first installed program of these.
 pub fn program_of(names: &[&str]) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
-    // Servers stand where only root looks.
+    // Servers are installed in a folder that only root's `PATH` contains.
     let folders = env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
     let folders: Vec<PathBuf> = folders.collect();
     let in_folder =

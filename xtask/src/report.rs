@@ -1,8 +1,9 @@
-//! The end of a run of several tasks: what passed, and what was not checked.
+//! The end of a run of several tasks: passed tasks and skipped checks.
 
 use std::sync::{Mutex, PoisonError};
 
-/// Says that a run has passed, with a line for each task, and what was left out.
+/// Reports that a run has passed, with a line for each task and each skipped
+/// check.
 pub(crate) fn report(run: &str, summary: &str) {
     println!("\n{run} passed\n{summary}");
     for what in SKIPPED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
@@ -10,13 +11,13 @@ pub(crate) fn report(run: &str, summary: &str) {
     }
 }
 
-/// Says that something was not checked, now and again at the end of `ci`.
+/// Reports a skipped check, now and again at the end of `ci`.
 pub fn skip(what: &str) {
     println!("{MARK}{what}");
     note_of(what);
 }
 
-/// Keeps the line of another program that says that something was not checked.
+/// Stores another program's line about a skipped check.
 pub(crate) fn note(line: &str) {
     if let Some(what) = line.strip_prefix(MARK) {
         note_of(what);

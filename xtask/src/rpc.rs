@@ -1,7 +1,7 @@
-//! Calls the methods of the example `rpc` by the clients of others: jayson and
-//! json-rpc-2.0 (npm), jsonrpclib-pelix (PyPI), and those of jsonrpsee.
+//! Calls the methods of the example `rpc` with third-party clients: jayson and
+//! json-rpc-2.0 (npm), jsonrpclib-pelix (PyPI), and the clients of jsonrpsee.
 //!
-//! `tests/rpc` has the calls. What is installed stands below `target/rpc`.
+//! `tests/rpc` contains the calls. Packages are installed below `target/rpc`.
 
 use std::env::consts::EXE_SUFFIX;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub fn run() -> Outcome {
     announce(&command);
     let mut server = command.spawn().map_err(|error| format!("cannot start rpc: {error}"))?;
     let outcome = call(&folder, &mut server);
-    // Whatever happened, nothing is left running.
+    // The server must never be left running.
     let _ = server.kill();
     let _ = server.wait();
     outcome

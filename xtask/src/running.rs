@@ -1,19 +1,19 @@
-//! [`Running`]: a program that a task has started.
+//! [`Running`]: a program started by a task.
 
 use std::ops::{Deref, DerefMut};
 use std::process::{Child, Command};
 
-/// A program that is started for a task, and killed when this is dropped: whatever
-/// happens to the task, nothing is left running.
+/// A program started by a task. It is killed on drop, so it is never left
+/// running.
 pub struct Running(Child);
 
 impl Running {
-    /// Starts a program, which messages call `name`.
+    /// Starts a program that messages call `name`.
     pub fn start(command: &mut Command, name: &str) -> Result<Self, String> {
         command.spawn().map(Self).map_err(|error| format!("cannot start {name}: {error}"))
     }
 
-    /// Ends it by SIGKILL, so that it can finish nothing.
+    /// Kills the program with SIGKILL, so that it cannot finish anything.
     pub fn end(&mut self) -> Result<(), String> {
         let ended = self.0.kill().and_then(|()| self.0.wait());
         ended.map(drop).map_err(|error| format!("a program does not end: {error}"))
@@ -22,7 +22,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The program may already have ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

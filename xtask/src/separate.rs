@@ -1,22 +1,22 @@
-//! Builds and tests packages that are workspaces of their own, because their
-//! dependencies must not be in our lock file, or because of the features that they
-//! switch on.
+//! Builds and tests packages that are separate workspaces, either because their
+//! dependencies must not be in our lock file, or because of the features that
+//! they enable.
 
 use std::process::Command;
 
 use crate::{Outcome, cargo_command, debian, root, run as started, skip};
 
-/// Tests the backend of Conduit, on SQLite.
+/// Tests the Conduit backend with SQLite.
 pub fn conduit() -> Outcome {
     test("examples/conduit")
 }
 
-/// Tests reading while serde_json keeps all digits of a number.
+/// Tests deserialization when serde_json preserves all digits of a number.
 pub fn arbitrary_precision() -> Outcome {
     test("tests/arbitrary-precision")
 }
 
-/// Tests the programs that axum has as examples. Two of them need OpenSSL.
+/// Tests the ported axum examples. Two of them need OpenSSL.
 pub fn from_axum() -> Outcome {
     let has_openssl = || {
         let found = Command::new("pkg-config").args(["--exists", "openssl"]).status();
@@ -34,7 +34,7 @@ pub fn lambda() -> Outcome {
     test("examples/lambda")
 }
 
-/// Tests the example that sends spans to a collector of OpenTelemetry.
+/// Tests the example that sends spans to an OpenTelemetry collector.
 pub fn opentelemetry() -> Outcome {
     test("examples/opentelemetry")
 }

@@ -1,10 +1,10 @@
-//! The references to the specification, `Spec: Errors › Response rules`: each
-//! begins with a heading of `facade/docs/SPECIFICATION.md`.
+//! References to the specification, such as `Spec: Errors › Response rules`.
+//! Each begins with a heading of `facade/docs/SPECIFICATION.md`.
 
 use std::fs;
 use std::path::Path;
 
-/// The document, from the root of the workspace.
+/// The path of the document from the root of the workspace.
 const DOCUMENT: &str = "facade/docs/SPECIFICATION.md";
 
 /// The headings of the specification.
@@ -25,7 +25,7 @@ impl Specification {
     }
 
     /// Returns a fault for each reference in a source file to a heading that
-    /// does not exist. A reference may be cut after a word of the heading.
+    /// does not exist. A reference may end after any word of the heading.
     pub fn faults(&self, name: &str, source: &str) -> Vec<String> {
         let known = |part: &String| {
             let first = part.split(['›', ',']).next().unwrap_or_default();
@@ -48,8 +48,8 @@ impl Specification {
     }
 }
 
-/// Returns each reference with the number of its line. A reference ends with a
-/// full stop or with its comment.
+/// Returns each reference with its line number. A reference ends with a period
+/// or with its comment.
 fn references(source: &str) -> Vec<(usize, String)> {
     let lines: Vec<&str> = source.lines().map(str::trim).collect();
     let begins = (1..).zip(&lines).filter_map(|(number, line)| {
@@ -76,8 +76,8 @@ fn references(source: &str) -> Vec<(usize, String)> {
     begins.map(whole).collect()
 }
 
-/// Returns a heading without its code marks and its remark in brackets, in
-/// lower case.
+/// Returns a heading in lower case, without its code marks and its remark in
+/// parentheses.
 fn plain(heading: &str) -> String {
     let heading = heading.split('(').next().unwrap_or_default();
     heading.replace('`', "").trim().to_lowercase()

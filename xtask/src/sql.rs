@@ -1,7 +1,7 @@
-//! Tests the stores of `stockade-sql` against a PostgreSQL that is started for them.
+//! Tests the stores of `stockade-sql` with its own PostgreSQL server.
 //!
-//! A server refuses to run as root, so that root starts it as another user. Its
-//! folder is new each time, and goes with the task.
+//! A server does not run as root, so root starts it as another user. Its folder
+//! is new for each run and is deleted with the task.
 
 use std::env;
 use std::fs;
@@ -12,29 +12,29 @@ use crate::{
     Outcome, cargo_command, compiling_command, debian, is_part_of, root, run as started, skip,
 };
 
-/// Where Debian and others put the programs of a server.
+/// Installation folders of Debian and other systems.
 const FOLDERS: &[&str] = &["/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt"];
 
 /// The test that kills the server.
 const OUTAGE: &str = "postgres::outage";
 
-/// The users that may be asked for, when this one is root.
+/// The users to try if the current user is root.
 const USERS: &[&str] = &["postgres", "nobody"];
 
 pub fn run() -> Outcome {
     let Some(server) = server("sql")? else { return Ok(()) };
     server.test(&["postgres", "--skip", OUTAGE], &[])?;
-    // By itself: it kills the server.
+    // This test runs by itself because it kills the server.
     server.test(&["--exact", OUTAGE], &[])?;
     if env::args().any(|argument| argument == "--long") || is_part_of("nightly") {
-        // The child is a process that a test starts and kills.
+        // A test starts and kills the child process.
         let one_by_one = ["long::", "--skip", "long::child", "--nocapture", "--test-threads=1"];
         server.test(&one_by_one, &[("STOCKADE_SQL_LONG", "1")])?;
     }
     Ok(())
 }
 
-/// Tests the example with the pool of sqlx.
+/// Tests the example with the sqlx pool.
 pub fn sqlx() -> Outcome {
     let Some(server) = server("sqlx-postgres")? else { return Ok(()) };
     let mut test = cargo_command();
@@ -42,7 +42,8 @@ pub fn sqlx() -> Outcome {
     started(test.current_dir(root().join("examples/sqlx-postgres")))
 }
 
-/// Starts a server for a task, which fails without one if it was asked for by name.
+/// Starts a server for a task. Without a server, the task fails if it was
+/// started by name.
 fn server(task: &str) -> Result<Option<Server>, String> {
     match find_programs()? {
         Some(programs) => Server::start(&programs).map(Some),
@@ -59,8 +60,7 @@ fn server(task: &str) -> Result<Option<Server>, String> {
     }
 }
 
-/// Returns the folder with the programs of a server, if there is one or one can be
-/// installed.
+/// Returns the folder of the server programs if they exist or can be installed.
 fn find_programs() -> Result<Option<PathBuf>, String> {
     if let Some(found) = programs() {
         return Ok(Some(found));
@@ -82,7 +82,7 @@ fn programs() -> Option<PathBuf> {
     found.pop()
 }
 
-/// A server in a folder of its own, which ends with this.
+/// A server in a separate folder, stopped on drop.
 struct Server {
     folder: PathBuf,
     address: String,
@@ -107,7 +107,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Runs tests of the stores, optimised where they are long.
+    /// Runs tests of the stores, optimized if they are long.
     fn test(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
         let is_long = variables.iter().any(|(name, _)| *name == "STOCKADE_SQL_LONG");
         let mut test = compiling_command();
@@ -117,10 +117,11 @@ impl Server {
         } else if is_part_of("sql") {
             test.args(["-p", "stockade-sql", "-p", "stockade-tests"]);
         } else {
-            // As the tests before it: nothing is compiled again.
+            // Uses the same packages as the previous tests, so nothing is
+            // compiled again.
             test.arg("--workspace");
         }
-        // Without a server the tests are ignored.
+        // The tests are ignored without a server.
         test.args(["--all-features", "--test", "it", "--", "--include-ignored"]).args(arguments);
         test.envs(variables.iter().copied());
         test.env("STOCKADE_POSTGRES", &self.address);
@@ -143,7 +144,7 @@ impl Drop for Server {
     }
 }
 
-/// Returns a user that may run a server, if this one may not.
+/// Returns a user that may run a server, if the current user may not.
 fn other_user() -> Option<&'static str> {
     let id = |argument: &[&str]| Command::new("id").args(argument).output();
     let is_root = id(&["-u"]).is_ok_and(|output| output.stdout.trim_ascii() == b"0");
@@ -151,7 +152,8 @@ fn other_user() -> Option<&'static str> {
     if is_root { USERS.iter().copied().find(is_there) } else { None }
 }
 
-/// Returns a script that makes, starts and kills the server, by which tests do so too.
+/// Returns a script that creates, starts and kills the server. Tests use it
+/// too.
 fn script(programs: &Path, folder: &Path, user: Option<&str>) -> String {
     let run = user.map(|user| format!("runuser -u {user} -- ")).unwrap_or_default();
     let (programs, folder) = (programs.display(), folder.display());

@@ -1,8 +1,8 @@
-//! Brings the files of Swagger UI from npm, and compares them with the hashes
-//! that are kept beside them.
+//! Downloads the Swagger UI files from npm and compares them with the recorded
+//! hashes.
 //!
-//! For another version: change `VERSION` of stockade-swagger-ui, run this, look at
-//! the files that differ, and write their hashes into `SHA256SUMS`.
+//! For a new version: change `VERSION` of stockade-swagger-ui, run this task,
+//! review the changed files, and write their hashes into `SHA256SUMS`.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -12,10 +12,10 @@ use crate::{Outcome, announce, run, target_directory};
 
 const CRATE: &str = "crates/stockade-swagger-ui";
 
-/// The files that are kept as they are.
+/// The files stored unchanged.
 const PLAIN: [&str; 3] = ["LICENSE", "NOTICE", "swagger-ui-bundle.js.LICENSE.txt"];
 
-/// The files that are kept compressed.
+/// The files stored compressed.
 const COMPRESSED: [&str; 2] = ["swagger-ui-bundle.js", "swagger-ui.css"];
 
 pub fn refresh() -> Outcome {
@@ -26,7 +26,7 @@ pub fn refresh() -> Outcome {
     let folder = target_directory()?.join("swagger-ui");
     fs::create_dir_all(&folder).map_err(fault)?;
 
-    // npm compares the package with the hash of the registry.
+    // npm checks the package against the hash from the registry.
     let package = format!("swagger-ui-dist@{version}");
     run(Command::new("npm").args(["pack", "--silent", &package]).current_dir(&folder))?;
     let archive = format!("swagger-ui-dist-{version}.tgz");
@@ -40,7 +40,7 @@ pub fn refresh() -> Outcome {
     }
     for name in COMPRESSED {
         let file = File::create(assets.join(format!("{name}.gz"))).map_err(fault)?;
-        // Without name and time, so that the same file gives the same bytes.
+        // Omits name and time, so that the output is reproducible.
         let mut gzip = Command::new("gzip");
         gzip.args(["--best", "--no-name", "--stdout"]).arg(package.join(name));
         announce(&gzip);

@@ -1,11 +1,13 @@
-//! Each crate with its own features alone, and each feature of the facade alone.
+//! Tests each crate with only its own features, and each feature of the facade
+//! separately.
 
 use crate::{Outcome, cargo};
 
-/// The tests of `test` again, without the features that other crates switch on; and
-/// each feature of the facade alone.
+/// Repeats the tests of `test` without the features that other crates enable,
+/// and checks each feature of the facade separately.
 pub(crate) fn run() -> Outcome {
-    // A workspace build unifies features and hides what a lone crate lacks.
+    // A workspace build unifies features and hides features that a single crate
+    // lacks.
     cargo(&["check", "-p", "stockade", "--no-default-features"])?;
     check_features("stockade", FACADE_FEATURES)?;
     check_features("stockade", &[&TYPE_FEATURES.join(",")])?;
@@ -17,14 +19,15 @@ pub(crate) fn run() -> Outcome {
     Ok(())
 }
 
-/// Compiles a crate with each of its features alone.
+/// Compiles a crate with each of its features separately.
 fn check_features(krate: &str, features: &[&str]) -> Outcome {
     features.iter().try_for_each(|feature| {
         cargo(&["check", "-p", krate, "--no-default-features", "--features", feature])
     })
 }
 
-/// Features of the facade that choose code: each is compiled alone by `test-alone`.
+/// Features of the facade that select code; `test-alone` compiles each
+/// separately.
 const FACADE_FEATURES: &[&str] = &[
     "actix",
     "argon2",
@@ -61,8 +64,8 @@ const FACADE_FEATURES: &[&str] = &[
     "typed-headers",
 ];
 
-/// Features that give schemas to the types of a crate. `test-alone` compiles them
-/// together from the facade, and each alone.
+/// Features that add schemas to the types of a crate. `test-alone` compiles
+/// them together from the facade, and each separately.
 const TYPE_FEATURES: &[&str] = &[
     "bigdecimal",
     "bytes",
@@ -77,10 +80,11 @@ const TYPE_FEATURES: &[&str] = &[
     "uuid",
 ];
 
-/// Features of a crate that is used alone, without what others switch on.
+/// Features of a crate that can be used by itself, without features that other
+/// crates enable.
 const AUTH_FEATURES: &[&str] = &["argon2", "jwks"];
 
-/// Crates that promise to work alone.
+/// Crates that must work without the facade.
 const STANDALONE: &[&str] = &[
     "stockade-errors",
     "stockade-json",

@@ -1,4 +1,4 @@
-//! Checks for faults that neither rustfmt nor clippy sees.
+//! Checks for faults that rustfmt and clippy do not find.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::specification::Specification;
 use crate::{Outcome, flows, names, prelude, readme, root};
 
-/// Checks every source file and manifest of the workspace, the names in ARCHITECTURE.md, the
-/// names of the prelude, README and guides, the public type names, and the references to the
-/// specification.
+/// Checks every source file and manifest of the workspace, the names in
+/// ARCHITECTURE.md, the prelude, README and guides, the public type names, and
+/// the references to the specification.
 pub fn run() -> Outcome {
     let root = root();
     let mut faults = flows::check(&root);
@@ -39,7 +39,7 @@ pub fn run() -> Outcome {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }
 
-/// Returns true for the code that is published.
+/// Returns true for published code.
 fn is_library(name: &str) -> bool {
     let (folder, rest) = name.split_once('/').unwrap_or_default();
     let rest =
@@ -47,8 +47,9 @@ fn is_library(name: &str) -> bool {
     ["crates", "facade"].contains(&folder) && rest.is_some_and(|rest| rest.starts_with("src/"))
 }
 
-/// The faults of doc lines that begin with a question word. A doc comment begins
-/// with a noun or a verb, so that its first words already tell its subject.
+/// Returns the faults of doc lines that begin with a question word. A doc
+/// comment begins with a noun or a verb, so the first words identify its
+/// subject.
 fn question_lines(name: &str, text: &str) -> Vec<String> {
     let is_question = |line: &str| {
         let line = line.trim_start();
@@ -67,7 +68,7 @@ fn question_lines(name: &str, text: &str) -> Vec<String> {
     lines.map(fault).collect()
 }
 
-/// The fault of library code that handles poisoned locks itself.
+/// Returns the fault of library code that handles poisoned locks itself.
 fn poisoning(name: &str, text: &str) -> Option<String> {
     let is_own_copy = text.contains("PoisonError") && name != LOCKS;
     is_own_copy.then(|| format!("{name}: use the functions of {LOCKS} instead of `PoisonError`"))
@@ -76,10 +77,10 @@ fn poisoning(name: &str, text: &str) -> Option<String> {
 /// The file with the functions that ignore poisoning.
 const LOCKS: &str = "crates/stockade-errors/src/locks.rs";
 
-/// The faults of a source file.
+/// Returns the faults of a source file.
 fn source(name: &str, text: &str) -> Vec<String> {
     let mut faults = Vec::new();
-    // Cases for the compiler's messages are as short as possible.
+    // Cases for compiler messages are as short as possible.
     let is_case = name.starts_with("tests/ui");
     if !is_case && !text.starts_with("//!") && !text.starts_with("#![doc") {
         faults.push(format!("{name}: begins without a module doc (`//! …`)"));
@@ -93,7 +94,7 @@ fn source(name: &str, text: &str) -> Vec<String> {
     let ignores = text.matches("#[ignore").count();
     let reasons = text.matches("#[ignore = \"needs ").count();
     if ignores > reasons || text.contains("#[should_panic") {
-        // Written in two pieces here would be found as well.
+        // This file contains the searched text itself.
         if !name.ends_with("xtask/src/tidy.rs") {
             faults.push(format!(
                 "{name}: a test expects a panic, or is ignored without `needs …` as the reason"
@@ -107,7 +108,7 @@ fn source(name: &str, text: &str) -> Vec<String> {
     faults
 }
 
-/// The faults of a library's manifest.
+/// Returns the faults of a library's manifest.
 fn manifest(name: &str, text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     if !text.contains("[lints]\nworkspace = true") {
@@ -135,7 +136,7 @@ pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Longer files are listed, not refused.
+/// The length above which files are listed but not rejected.
 const LONG_FILE: usize = 600;
 
 #[cfg(test)]

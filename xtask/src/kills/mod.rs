@@ -1,5 +1,5 @@
-//! Ends the shop by SIGKILL in the midst of writes, again and again, and finds each
-//! write that it had answered, and nothing that is half done.
+//! Kills the shop with SIGKILL during writes, repeatedly. Then checks that
+//! every confirmed write exists and that no write is incomplete.
 
 mod orders;
 
@@ -16,16 +16,18 @@ use self::orders::{CheckOut, Orders, buy_on};
 use crate::live_page::{Shop, number_field};
 use crate::{Outcome, cargo, is_part_of, target_directory};
 
-/// The clients that write at the same time, each into a cart of its own.
+/// The number of clients that write at the same time, each into a separate
+/// cart.
 const CLIENTS: usize = 4;
 
-/// The clients beside them that make an order of one cart after the other.
+/// The number of additional clients that turn carts into orders, one after
+/// another.
 const BUYERS: usize = 2;
 
-/// The writes of a round: what the next one has to find.
+/// The writes of a round, which the next round must find.
 #[derive(Default)]
 struct Written {
-    /// The carts, each with the pieces whose adding was answered.
+    /// The carts, each with its number of confirmed pieces.
     carts: Vec<(String, usize)>,
     check_outs: Vec<CheckOut>,
 }
@@ -37,14 +39,15 @@ pub fn run() -> Outcome {
         cargo(&["build", "-p", "stockade-examples", "--example", "shop"])?;
     }
     let folder = target_directory()?.join("kills");
-    // An absent folder is as good as an empty one.
+    // The folder may not exist.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let database = folder.join("shop.db");
     let mut total = 0;
     let mut orders = Orders::default();
     let mut written = Written::default();
-    // One login for all rounds: the hash of a password takes seconds without optimisation.
+    // One login serves all rounds, because hashing a password takes seconds
+    // without optimization.
     let mut token: Option<String> = None;
     for round in 0..=rounds {
         let shop = start(&database)?;
@@ -55,7 +58,7 @@ pub fn run() -> Outcome {
         for (cart, answered) in written.carts {
             let (_, content) = get(&shop.address, &format!("/carts/{cart}"), token)?;
             let kept: usize = number_field(&content, "count")?.parse().map_err(|_| "no count")?;
-            // The last one may be there without its answer.
+            // The last piece may exist without a response.
             if !(answered..=answered + 1).contains(&kept) {
                 return Err(format!("cart {cart} had {answered} pieces, and has {kept}"));
             }
@@ -99,7 +102,7 @@ fn killed_while_writing(mut shop: Shop, token: &str, round: usize) -> Result<Wri
     });
     let buyers: Vec<_> = buyers.collect();
     drop(sender);
-    // Each round ends at another moment, below the rate limit of the shop.
+    // Each round ends at a different time, below the rate limit of the shop.
     for _ in 0..10 + (round * 37) % 120 {
         answers.recv_timeout(Duration::from_secs(10)).map_err(|_| "the shop does not answer")?;
     }
@@ -114,36 +117,37 @@ fn killed_while_writing(mut shop: Shop, token: &str, round: usize) -> Result<Wri
     Ok(written)
 }
 
-/// Adds pieces until there is no answer any more, and returns how many were answered.
+/// Adds pieces until there is no response, and returns the number of confirmed
+/// pieces.
 fn write_on(address: &str, cart: String, token: &str, told: &Sender<()>) -> (String, usize) {
     let mut answered = 1;
     while add(address, &cart, token).is_some() {
         answered += 1;
-        // Nobody listens any more once the shop is to be killed.
+        // The receiver is dropped when the shop is about to be killed.
         let _ = told.send(());
     }
     (cart, answered)
 }
 
-/// Adds one piece to a cart, if the shop says so.
+/// Adds one piece to a cart. Returns `None` unless the shop confirms it.
 fn add(address: &str, cart: &str, token: &str) -> Option<()> {
     let answer = post(address, &format!("/carts/{cart}/items"), token, r#"{"product":1}"#);
     answer.is_ok_and(|(status, _)| status == 204).then_some(())
 }
 
-/// Sends a POST, and returns the status and the body of the answer.
+/// Sends a POST and returns the status and the body of the response.
 fn post(address: &str, path: &str, token: &str, body: &str) -> Result<(u16, String), String> {
     let content =
         format!("Content-Length: {}\r\nContent-Type: application/json\r\n\r\n{body}", body.len());
     ask(address, &format!("POST {path}"), token, &content)
 }
 
-/// Sends a GET, and returns the status and the body of the answer.
+/// Sends a GET and returns the status and the body of the response.
 fn get(address: &str, path: &str, token: &str) -> Result<(u16, String), String> {
     ask(address, &format!("GET {path}"), token, "\r\n")
 }
 
-/// Sends a request; `rest` stands behind its usual headers.
+/// Sends a request; `rest` follows the usual headers.
 fn ask(address: &str, what: &str, token: &str, rest: &str) -> Result<(u16, String), String> {
     let send = || {
         let mut stream = TcpStream::connect(address)?;

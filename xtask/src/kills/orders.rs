@@ -1,12 +1,12 @@
-//! Carts that become orders while the shop is killed: each becomes one order, and a
-//! whole one.
+//! Carts that become orders while the shop is killed: each becomes exactly one
+//! complete order.
 
 use std::sync::mpsc::Sender;
 
 use super::{get, post};
 use crate::live_page::{Shop, number_field};
 
-/// A cart whose checkout was sent, with its order if there was an answer.
+/// A cart with a sent checkout, and its order if there was a response.
 pub struct CheckOut {
     cart: String,
     order: Option<String>,
@@ -15,21 +15,21 @@ pub struct CheckOut {
 /// The checkouts so far.
 #[derive(Default)]
 pub struct Orders {
-    /// The greatest id of an order.
+    /// The highest order id.
     last: u32,
-    /// Those whose answer came.
+    /// The number of checkouts with a response.
     answered: usize,
-    /// Those without an answer: not yet an order, an order whose cart was still there,
-    /// an order and no cart.
+    /// Checkouts without a response. Either there was no order yet, or an order
+    /// and its cart both existed, or only the order existed.
     resumed: usize,
     left_cart: usize,
     finished: usize,
 }
 
-/// Fills carts and checks them out until there is no answer any more.
+/// Fills carts and checks them out until there is no response.
 pub fn buy_on(address: &str, token: &str, told: &Sender<()>) -> Vec<CheckOut> {
     let mut sent = Vec::new();
-    // Nobody listens any more once the shop is to be killed.
+    // The receiver is dropped when the shop is about to be killed.
     let tell = || {
         let _ = told.send(());
     };
@@ -66,7 +66,8 @@ fn check_out(address: &str, cart: &str, token: &str) -> Option<(u16, String)> {
 const LINES: &str = r#""lines":[{"product":1,"count":3,"cents":1350}]"#;
 
 impl Orders {
-    /// Checks each cart out again, as its owner would, and finds one order of each.
+    /// Checks each cart out again, as its owner would, and expects exactly one
+    /// order for each.
     pub fn settle(&mut self, shop: &Shop, token: &str, sent: &[CheckOut]) -> Result<(), String> {
         for CheckOut { cart, order } in sent {
             let again = check_out(&shop.address, cart, token).ok_or("the shop does not answer")?;
@@ -102,7 +103,7 @@ impl Orders {
         Ok(())
     }
 
-    /// Returns a line about all of them.
+    /// Returns a line about all checkouts.
     pub fn summary(&self) -> String {
         let Self { answered, resumed, left_cart, finished, .. } = self;
         format!(
