@@ -81,7 +81,7 @@ const FORBIDDEN: &[(u8, &[&str])] = &[
 
 /// The module of our crates without stability guarantees: a private interface
 /// between them.
-// The name is split so that the check does not find it here.
+// The name is split, otherwise the check would find it here.
 const DOOR: &str = concat!("__", "internal");
 
 /// Allowed uses of the module outside the sources and tests of our crates. The

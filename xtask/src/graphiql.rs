@@ -178,7 +178,7 @@ fn package_of(source: &str) -> Option<&str> {
     Some(&path[..end + length])
 }
 
-/// Compresses the page without name and time, so that the output is
+/// Compresses the page without name and time, which makes the output
 /// reproducible.
 fn compress(folder: &Path, page: &str, to: &Path) -> Outcome {
     let from = folder.join("graphiql.html");

@@ -85,7 +85,7 @@ impl Shop {
         Ok(shop)
     }
 
-    /// Kills the shop with SIGKILL, so that it cannot finish anything.
+    /// Kills the shop with SIGKILL, which cannot be handled.
     pub fn kill(&mut self) -> Outcome {
         self.process.end()
     }

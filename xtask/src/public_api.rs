@@ -73,8 +73,8 @@ pub fn run() -> Outcome {
 
 const HOW_TO_WRITE: &str = "if it must be so: cargo xtask public-api --save";
 
-/// Makes rustdoc write the JSON of all crates, with the same features as other
-/// tasks, so that nothing needs to be compiled only for this task.
+/// Makes rustdoc write the JSON of all crates. It uses the features of other
+/// tasks, so nothing is compiled only for this task.
 fn document() -> Outcome {
     let own = env::current_exe().map_err(|error| error.to_string())?;
     let mut command = cargo_command();

@@ -13,7 +13,7 @@ impl Running {
         command.spawn().map(Self).map_err(|error| format!("cannot start {name}: {error}"))
     }
 
-    /// Kills the program with SIGKILL, so that it cannot finish anything.
+    /// Kills the program with SIGKILL, which cannot be handled.
     pub fn end(&mut self) -> Result<(), String> {
         let ended = self.0.kill().and_then(|()| self.0.wait());
         ended.map(drop).map_err(|error| format!("a program does not end: {error}"))

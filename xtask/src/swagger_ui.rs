@@ -40,7 +40,7 @@ pub fn refresh() -> Outcome {
     }
     for name in COMPRESSED {
         let file = File::create(assets.join(format!("{name}.gz"))).map_err(fault)?;
-        // Omits name and time, so that the output is reproducible.
+        // Omits name and time, which makes the output reproducible.
         let mut gzip = Command::new("gzip");
         gzip.args(["--best", "--no-name", "--stdout"]).arg(package.join(name));
         announce(&gzip);

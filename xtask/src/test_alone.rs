@@ -84,7 +84,7 @@ const TYPE_FEATURES: &[&str] = &[
 /// crates enable.
 const AUTH_FEATURES: &[&str] = &["argon2", "jwks"];
 
-/// Crates that must work without the facade.
+/// Crates that must work by themselves.
 const STANDALONE: &[&str] = &[
     "stockade-errors",
     "stockade-json",

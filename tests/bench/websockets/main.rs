@@ -27,8 +27,8 @@ fn main() -> Result<(), Error> {
     }
 }
 
-/// The number of messages in flight, and the maximum ratio of our CPU time to
-/// that of fastwebsockets.
+/// The number of messages in flight, and our maximum CPU time relative to
+/// fastwebsockets.
 const GOALS: [(usize, f64); 2] = [(1, 1.05), (16, 0.35)];
 
 /// Rounds are many and short, so other work on the machine affects only a few.

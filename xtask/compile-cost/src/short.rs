@@ -57,7 +57,7 @@ pub fn count(modules: usize) -> Result<Vec<Figure>, String> {
 /// crate.
 fn artifacts() -> Result<String, String> {
     let mut command = cargo_command();
-    // Also used outside of `ci`, so that the figures are the same.
+    // Also used outside of `ci`, because the figures must be the same.
     clippy::compiles(&mut command);
     command.args(["build", "--workspace", "--examples", "--all-features"]);
     command.arg("--message-format=json-render-diagnostics").current_dir(root());
