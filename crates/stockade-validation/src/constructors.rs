@@ -1,56 +1,56 @@
-//! The constructors of a [`Rule`].
+//! Constructors of [`Rule`].
 
 use std::panic::Location;
 
 use crate::rule::Rule;
 
-/// The constructors of a rule.
+/// Constructors.
 impl Rule {
-    /// Makes a rule for any value.
+    /// Creates a rule that accepts any value.
     #[track_caller]
     pub fn any() -> Self {
         Self::at(Location::caller())
     }
 
-    /// Makes a rule that no value follows: `false` as a schema.
+    /// Creates a rule that rejects every value, like the schema `false`.
     #[track_caller]
     pub fn never() -> Self {
         Self { boolean: Some(false), ..Self::any() }
     }
 
-    /// Makes a rule for a value of this type, such as `integer` or
-    /// `credit-card`.
+    /// Creates a rule for one type, such as `integer` or `credit-card`.
     #[track_caller]
     pub fn kind(name: &str) -> Self {
         Self::any().with("type", name)
     }
 
-    /// Makes a rule for a value of any of these types.
+    /// Creates a rule that accepts any of these types.
     #[track_caller]
     pub fn kinds<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
         Self::any().with("type", names.into_iter().collect::<Vec<_>>())
     }
 
-    /// Makes a rule for an array whose elements follow `items`.
+    /// Creates a rule for an array. Each element must match `items`.
     #[track_caller]
     pub fn array(items: Self) -> Self {
         Self::kind("array").items(items)
     }
 
-    /// Makes a rule for an object with these properties.
+    /// Creates a rule for an object with these properties.
     #[track_caller]
     pub fn object<N: Into<String>>(properties: impl IntoIterator<Item = (N, Self)>) -> Self {
         Self::kind("object").properties(properties)
     }
 
-    /// Makes a rule for an object with any keys, whose values follow `values`.
+    /// Creates a rule for an object with arbitrary keys. Each value must match
+    /// `values`.
     #[track_caller]
     pub fn map(values: Self) -> Self {
         Self::kind("object").additional_properties(values)
     }
 }
 
-/// Writes a function for each type, which makes a rule for a value of it.
+/// Generates a constructor for each type.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident: $kind:literal;)*) => {
         impl Rule {
@@ -65,33 +65,33 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Makes a rule for a string.
+    /// Creates a rule for a string.
     string: "string";
 
-    /// Makes a rule for a number.
+    /// Creates a rule for a number.
     number: "number";
 
-    /// Makes a rule for a number without a fraction; 1.0 is one.
+    /// Creates a rule for a number without a fraction. 1.0 is accepted.
     integer: "integer";
 
-    /// Makes a rule for `true` or `false`.
+    /// Creates a rule for `true` or `false`.
     boolean: "boolean";
 
-    /// Makes a rule for an email address, as the forms of the web take it.
+    /// Creates a rule for an email address, as accepted by HTML forms.
     email: "email";
 
-    /// Makes a rule for an absolute URL.
+    /// Creates a rule for an absolute URL.
     url: "url";
 
-    /// Makes a rule for a UUID.
+    /// Creates a rule for a UUID.
     uuid: "uuid";
 
-    /// Makes a rule for a phone number.
+    /// Creates a rule for a phone number.
     phone: "phone";
 
-    /// Makes a rule for the number of a credit card.
+    /// Creates a rule for a credit card number.
     credit_card: "credit-card";
 
-    /// Makes a rule for a date or a date-time.
+    /// Creates a rule for a date or date-time.
     date: "date";
 }

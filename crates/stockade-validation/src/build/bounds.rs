@@ -1,4 +1,4 @@
-//! Keywords that contradict each other, so that no value could pass.
+//! Detection of contradictory keywords that would reject every value.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use super::keyword::{PAIRS, Pair};
 use crate::node::{Node, Types, kind};
 use crate::number::{Num, shown};
 
-/// Returns the mistakes of the bounds among `keywords`.
+/// Returns an error for each pair of contradictory bounds in `keywords`.
 pub(crate) fn contradictions<'k>(
     keywords: &'k Map<String, Value>,
     types: &'k Types,
@@ -26,8 +26,8 @@ pub(crate) fn contradictions<'k>(
     })
 }
 
-/// Returns the mistakes of the values of `enum` and `const`: none of them has
-/// the type, so that nothing would ever pass.
+/// Returns the errors of `enum` and `const` if none of the listed values has
+/// the type of the node. Such a schema would reject every value.
 pub(crate) fn foreign_literals(node: &Node) -> Vec<String> {
     if node.transform.is_some() {
         return Vec::new();
@@ -50,7 +50,7 @@ pub(crate) fn foreign_literals(node: &Node) -> Vec<String> {
     };
     let mut faults = Vec::new();
     match node.keywords.get("enum").and_then(Value::as_array) {
-        // An empty list is allowed by JSON Schema, and lets nothing through.
+        // JSON Schema allows an empty list, which rejects every value.
         Some(values) if !values.is_empty() && !values.iter().any(fits) => {
             faults.push(format!("no value of `enum` is of type {}", types.expected));
         }

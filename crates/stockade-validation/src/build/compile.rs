@@ -1,4 +1,5 @@
-//! [`Rule`] to [`Node`]; every mistake is found here, and all are reported.
+//! Compiles a [`Rule`] to a [`Node`] and reports all configuration errors of a
+//! schema at once.
 
 use std::collections::HashSet;
 use std::panic::Location;
@@ -37,26 +38,26 @@ pub(crate) fn compile(rule: Rule) -> Result<Compiled, ConfigError> {
     Ok(Compiled { root, definitions, needs: state.needs })
 }
 
-/// The state that all compilers of a schema share.
+/// State shared by all compilers of a schema.
 #[derive(Default)]
 pub(super) struct State {
     pub(super) mistakes: Vec<ConfigIssue>,
-    /// The mistakes of definitions, if they are used or not.
+    /// The errors in definitions, used or unused.
     pub(super) unused: Vec<ConfigIssue>,
     pub(super) definitions: Definitions,
     needs: Needs,
 }
 
-/// Compiles one rule; its children have compilers of their own.
+/// A compiler for one rule. Each child rule gets its own compiler.
 pub(super) struct Compiler<'m> {
     pub(super) state: &'m mut State,
-    /// Path of the field, for the mistakes; empty for the root.
+    /// Path of the field for error messages. Empty for the root.
     pub(super) path: String,
     pub(super) location: &'static Location<'static>,
     pub(super) direction: Direction,
-    /// The rule is a part of an alternative or of a condition.
+    /// True if the rule is part of an alternative or a condition.
     pub(super) in_branch: bool,
-    /// The place of the rule in its document.
+    /// JSON pointer of the rule in its document.
     pointer: Option<Box<str>>,
 }
 
@@ -79,7 +80,7 @@ impl<'m> Compiler<'m> {
         self.state.mistakes.push(ConfigIssue::new(message).at(self.location));
     }
 
-    /// Reports a mistake of a keyword, with its place in the document.
+    /// Reports an error in a keyword, with its position in the document.
     pub(super) fn keyword_issue(&mut self, keyword: &str, message: &str) {
         match &self.pointer {
             Some(pointer) => {
@@ -95,7 +96,7 @@ impl<'m> Compiler<'m> {
         let additional = rule.additional.clone();
         rule.turn(self.direction);
         if self.in_branch {
-            // Alternatives may differ by it.
+            // Alternatives may have different rules for additional properties.
             rule.additional = additional;
         }
         self.pointer = rule.pointer.take();
@@ -165,7 +166,8 @@ impl<'m> Compiler<'m> {
         node
     }
 
-    /// Reports marks that resources would not see. In a document they are words for people.
+    /// Reports `readOnly` and `writeOnly` in positions that resources ignore.
+    /// In a schema document, these keywords are only annotations.
     fn check_marks(&mut self, rule: &Rule) {
         for mark in ["readOnly", "writeOnly"] {
             if self.in_branch && self.pointer.is_none() && flag(&rule.keywords, mark) {
@@ -189,14 +191,14 @@ impl<'m> Compiler<'m> {
         Box::new(node)
     }
 
-    /// Keeps the mistakes in the keywords of one type.
+    /// Reports the errors in the keywords of one type.
     fn report(&mut self, source: Source<'_>) {
         for (keyword, message) in source.mistakes {
             self.keyword_issue(keyword, &message);
         }
     }
 
-    /// Notes the work that some ways to judge cannot do for the node.
+    /// Records features of the node that some validation paths do not support.
     fn note_needs(&mut self, node: &Node) {
         let needs = &mut self.state.needs;
         let has_functions = node.transform.is_some() || node.custom.is_some();
@@ -221,7 +223,7 @@ impl<'m> Compiler<'m> {
         };
     }
 
-    /// Takes out keywords that are unknown or of the wrong kind.
+    /// Reports and removes keywords that are unknown or have the wrong type.
     fn check_keywords(&mut self, keywords: &mut Map<String, Value>) {
         keywords.retain(|name, value| {
             let Some(kind) = keyword::kind_of(name).or_else(|| keyword::note_kind(name)) else {
@@ -357,7 +359,8 @@ impl<'m> Compiler<'m> {
         properties
     }
 
-    /// Returns the names of the list form of `required`.
+    /// Returns the required names, from the list form of `required` and from
+    /// the rule's own list.
     fn required_names(&mut self, rule: &mut Rule) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         if let Some(Value::Array(listed)) = rule.keywords.get("required") {
@@ -384,7 +387,8 @@ impl<'m> Compiler<'m> {
         Compiler { in_branch, ..compiler }.compile(rule, levels - 1)
     }
 
-    /// Warns of a default that breaks its own rule. It is put in all the same.
+    /// Logs a warning if a default violates its own rule. The default still
+    /// applies.
     fn try_default(&self, node: &Node) {
         let Some(Default::Value(value)) = &node.default else {
             return;
@@ -403,7 +407,8 @@ impl<'m> Compiler<'m> {
     }
 }
 
-/// Writes a whole number of 0 or more as an integer; 2.0 is one.
+/// Converts a non-negative whole number, such as 2.0, to an integer. Returns
+/// false for other values.
 fn as_count(value: &mut Value) -> bool {
     let count = value.as_number().and_then(|number| match Num::of(number) {
         Num::Whole(whole) => usize::try_from(whole).ok(),

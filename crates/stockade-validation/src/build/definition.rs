@@ -1,5 +1,7 @@
-//! The definitions that rules refer to: each is compiled once, and one after the
-//! other, so that rules may refer to themselves.
+//! The definitions that rules refer to.
+//!
+//! Each definition is compiled once, one after the other. This allows recursive
+//! rules.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +12,7 @@ use crate::inner::{Key, Reference};
 use crate::names::plain;
 use crate::node::Definition;
 
-/// The definitions so far, in the order of their first use.
+/// The definitions found so far, in order of first use.
 #[derive(Default)]
 pub(super) struct Definitions {
     entries: Vec<(String, Reference, Direction)>,
@@ -19,8 +21,7 @@ pub(super) struct Definitions {
 }
 
 impl Definitions {
-    /// Returns the index of the definition that `reference` names, in this
-    /// direction.
+    /// Returns the index of the definition for `reference` in this direction.
     pub(super) fn place(&mut self, reference: Reference, direction: Direction) -> usize {
         let key = (reference.key.clone(), direction);
         if let Some(place) = self.places.get(&key) {
@@ -34,8 +35,8 @@ impl Definitions {
         place
     }
 
-    /// Returns `name`, or `name` with the first number from 2 on that makes it
-    /// unique.
+    /// Returns `name` if it is free. Otherwise appends the first number,
+    /// starting at 2, that makes it unique.
     fn free_name(&self, name: &str) -> String {
         let name = plain(name);
         if !self.names.contains(&name) {
@@ -47,7 +48,7 @@ impl Definitions {
 }
 
 impl State {
-    /// Compiles the definitions, and further ones that they refer to.
+    /// Compiles the definitions, including definitions that they refer to.
     pub(super) fn compile_definitions(&mut self) -> Box<[Definition]> {
         let mut compiled: Vec<Definition> = Vec::new();
         while let Some((name, reference, direction)) =
@@ -72,7 +73,8 @@ impl State {
     }
 }
 
-/// Returns true if a definition leads back to itself without a step into the value.
+/// Returns true if a definition refers back to itself without descending into
+/// the value.
 fn is_circle(start: usize, definitions: &[Definition]) -> bool {
     let mut seen = vec![false; definitions.len()];
     let mut open = Vec::new();

@@ -1,4 +1,4 @@
-//! Flattening: the properties of one rule in another.
+//! Flattening: merges the properties of one rule into another.
 
 use serde_json::{Value, json};
 
@@ -9,8 +9,8 @@ use crate::inner::{FirstOfRule, InnerRule, Key, TaggedRule, VariantsRule};
 use crate::rule::{Additional, Rule};
 
 impl Compiler<'_> {
-    /// Moves flattened rules into `rule`; `trail` holds the references that
-    /// led here.
+    /// Merges the flattened rules into `rule`. `trail` contains the references
+    /// followed so far.
     pub(super) fn flatten(&mut self, rule: &mut Rule, trail: &mut Vec<Key>) {
         let mut unions = Vec::new();
         for other in std::mem::take(&mut rule.flattened) {
@@ -34,7 +34,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Replaces a reference by the rule that it means, and flattens that.
+    /// Replaces a reference with its target and flattens the result.
     pub(super) fn expand(&mut self, mut rule: Rule, trail: &mut Vec<Key>) -> Option<Rule> {
         rule.turn(self.direction);
         while let Some(InnerRule::Reference(reference)) = &rule.inner {
@@ -101,21 +101,22 @@ impl Compiler<'_> {
     }
 }
 
-/// A union that is flattened into an object.
+/// A union to be flattened into an object.
 struct Union {
     form: Form,
-    /// All of it may be absent.
+    /// True if the whole union may be absent.
     optional: bool,
 }
 
 enum Form {
     Tagged(TaggedRule),
-    /// A property that is named as its variant.
+    /// The property name selects the variant.
     Keys(VariantsRule),
     FirstOf(FirstOfRule),
 }
 
-/// Moves the properties of `other` into `rule`, each with the marks of the whole.
+/// Moves the properties of `other` into `rule` and applies `marks` to each of
+/// them.
 fn take_properties(rule: &mut Rule, other: Rule, optional: bool, marks: &[&str]) {
     let marked = |rule: Rule| marks.iter().fold(rule, |rule, mark| rule.with(mark, true));
     let listed = match other.keywords.get("required") {
@@ -126,7 +127,7 @@ fn take_properties(rule: &mut Rule, other: Rule, optional: bool, marks: &[&str])
         let listed = listed.iter().filter_map(Value::as_str).map(str::to_owned);
         rule.required_fields.extend(listed.chain(other.required_fields));
     }
-    // A rule without a list has no properties to take.
+    // A rule may have no list of properties.
     let properties = other.properties.unwrap_or_default().into_iter().map(|(name, mut rule)| {
         if optional {
             rule.keywords.remove("required");
@@ -139,7 +140,7 @@ fn take_properties(rule: &mut Rule, other: Rule, optional: bool, marks: &[&str])
     }
 }
 
-/// Makes a union of `rule`, each variant of which has its properties.
+/// Turns `rule` into a union and adds its properties to each variant.
 fn spread(rule: &mut Rule, Union { form, optional }: Union) {
     let mut base = Rule::at(rule.location).with("type", "object");
     base.properties = rule.properties.take();
@@ -159,7 +160,7 @@ fn spread(rule: &mut Rule, Union { form, optional }: Union) {
 
 fn spread_tagged(base: &Rule, union: TaggedRule, optional: bool) -> TaggedRule {
     let spread = |variant| base.clone().flatten(variant);
-    // Otherwise an object with the tag would follow this rule, too.
+    // Otherwise an object with the tag would also match this rule.
     let no_tag = json!({ "not": { "required": [union.tag] } });
     TaggedRule {
         tag: union.tag,

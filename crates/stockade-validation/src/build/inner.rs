@@ -1,4 +1,4 @@
-//! Compiling the parts of a rule beside its keywords.
+//! Compiles the references, unions and tuples of a rule.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,8 @@ use crate::node::{FirstOf, Inner, Node, Tagged, Variants};
 use crate::rule::Rule;
 
 impl Compiler<'_> {
-    /// Compiles `inner`; the second part is the rules of a tuple's places.
+    /// Compiles `inner`. The second result contains the rules for the positions
+    /// of a tuple.
     pub(super) fn inner(
         &mut self,
         rule: &mut Rule,
@@ -19,7 +20,8 @@ impl Compiler<'_> {
         let Some(inner) = rule.inner.take() else {
             return (None, Box::default());
         };
-        // Other elements and an object are no contradiction to the places of a tuple.
+        // A tuple can be combined with rules for further elements and with
+        // rules for objects.
         if !matches!(inner, InnerRule::Tuple(_)) {
             self.refuse_structure(rule);
         }
@@ -41,7 +43,8 @@ impl Compiler<'_> {
         (Some(Box::new(inner)), Box::default())
     }
 
-    /// Refuses a second rule for the content of a value.
+    /// Reports properties and items in a rule that already describes the
+    /// content.
     fn refuse_structure(&mut self, rule: &mut Rule) {
         let list = rule.keywords.get("required").is_some_and(Value::is_array);
         let has_more = rule.properties.take().is_some()
@@ -104,7 +107,8 @@ impl Compiler<'_> {
         Inner::Variants(Variants { variants, has_other, message })
     }
 
-    /// Returns the rule of a variant as one of the whole object, tag included.
+    /// Returns the rule of a variant as a rule for the whole object, including
+    /// the tag.
     fn with_tag(
         &mut self,
         rule: Rule,
@@ -154,7 +158,7 @@ impl Compiler<'_> {
         Some(rule)
     }
 
-    /// Returns the message for an unknown name.
+    /// Returns the error message for an unknown name.
     fn names<'n>(&mut self, names: impl Iterator<Item = &'n String>) -> String {
         let mut seen = HashSet::new();
         let mut shown = Vec::new();

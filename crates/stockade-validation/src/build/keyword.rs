@@ -1,4 +1,4 @@
-//! The keywords, and the kinds of value that they take.
+//! The table of keywords and the types of their values.
 //!
 //! Spec: Validation schemas › Field-rule keywords.
 
@@ -7,21 +7,21 @@ use stockade_path::__internal::keywords;
 
 use crate::node::kind;
 
-/// The kind of value that a keyword takes.
+/// The type of a keyword's value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Kind {
     Any,
     Bool,
-    /// A whole number that is not negative.
+    /// A non-negative whole number.
     Count,
     Function,
     List,
-    /// An object of lists of names.
+    /// An object of name lists.
     NameLists,
     Number,
     /// A boolean or a list of names.
     Required,
-    /// A list of schemas that is not empty.
+    /// A non-empty list of schemas.
     Rules,
     Schema,
     /// An object of schemas.
@@ -36,7 +36,7 @@ impl Kind {
         match self {
             Self::Any => true,
             Self::Bool => value.is_boolean(),
-            // The compiler reports a number that is no count.
+            // The compiler reports numbers that are not counts.
             Self::Count | Self::Number => value.is_number(),
             Self::Function => false,
             Self::List => value.is_array(),
@@ -52,7 +52,7 @@ impl Kind {
         }
     }
 
-    /// Returns the words for a value of another kind.
+    /// Returns the phrase that describes the expected value in error messages.
     pub(crate) fn wanted(self) -> &'static str {
         match self {
             Self::Any => "a value",
@@ -76,29 +76,31 @@ fn is_names(value: &Value) -> bool {
     value.as_array().is_some_and(|names| names.iter().all(Value::is_string))
 }
 
-/// A keyword, as the table of keywords describes it.
+/// An entry in the table of keywords.
 struct Keyword {
     name: &'static str,
     kind: Kind,
-    /// Bits of [`kind`](crate::node::kind): the types that the keyword is about; 0 for all.
+    /// Bits of [`kind`](crate::node::kind): the types that the keyword applies
+    /// to. 0 means all types.
     types: u8,
-    /// JSON Schema does not have it.
+    /// True if JSON Schema does not define the keyword.
     #[cfg_attr(not(feature = "schemars"), expect(dead_code, reason = "read by schemars only"))]
     ours: bool,
-    /// It is for documents and checks nothing.
+    /// True for annotations, which check nothing.
     note: bool,
-    /// A field map cannot have a field of this name.
+    /// True if a field map cannot have a field of this name.
     reserved: bool,
-    /// The typed reader checks it while it reads an array or an object.
+    /// True if the typed reader can check it while it reads an array or an
+    /// object.
     streams: bool,
 }
 
-/// Returns the kind of value that a keyword takes; `None` for words for documents.
+/// Returns the type of a keyword's value, or `None` for annotations.
 pub(crate) fn kind_of(keyword: &str) -> Option<Kind> {
     find(keyword).filter(|known| !known.note).map(|known| known.kind)
 }
 
-/// Returns the kind of value of a word for documents.
+/// Returns the type of an annotation's value.
 pub(crate) fn note_kind(keyword: &str) -> Option<Kind> {
     find(keyword).filter(|known| known.note).map(|known| known.kind)
 }
@@ -107,27 +109,27 @@ pub(crate) fn is_note(keyword: &str) -> bool {
     note_kind(keyword).is_some()
 }
 
-/// Returns true for keywords that mean the same in JSON Schema.
+/// Returns true if the keyword means the same in JSON Schema.
 #[cfg(feature = "schemars")]
 pub(crate) fn is_standard(keyword: &str) -> bool {
     find(keyword).is_some_and(|known| !known.ours)
 }
 
-/// Returns true if a keyword bounds the members of an object as a whole, so the members
-/// cannot be moved to another object.
+/// Returns true if a keyword constrains all members of an object together.
+/// These members cannot be moved to another object.
 pub(crate) fn bounds_members(keyword: &str) -> bool {
     let is_bound = |known: &Keyword| known.types == kind::OBJECT && known.kind != Kind::Schema;
     find(keyword).is_some_and(is_bound)
 }
 
-/// Returns true if one of the keywords needs a whole array or a whole object (`kind`), so
-/// the typed reader cannot check it.
+/// Returns true if a keyword needs the whole array or object (`kind`), so the
+/// typed reader cannot check it.
 pub(crate) fn needs_whole(keywords: &Map<String, Value>, kind: u8) -> bool {
     let is_whole = |known: &Keyword| known.types & kind != 0 && !known.streams;
     keywords.iter().any(|(name, value)| *value != false && find(name).is_some_and(is_whole))
 }
 
-/// Returns the names of all keywords, in the order of the specification.
+/// Returns the names of all keywords in the order of the specification.
 pub fn names() -> impl Iterator<Item = &'static str> {
     KEYWORDS.iter().map(|known| known.name)
 }
@@ -143,13 +145,14 @@ const LIST: u8 = kind::ARRAY;
 const MAP: u8 = kind::OBJECT;
 const SIZED: u8 = TEXT | NUMBER | LIST;
 
-/// Two bounds of the same quantity.
+/// Two bounds on the same quantity.
 pub(super) struct Pair {
     pub(super) low: &'static str,
     pub(super) high: &'static str,
-    /// The bounds must differ.
+    /// True if the bounds must differ.
     pub(super) strict: bool,
-    /// The only types for which both bound the same quantity; 0 for all.
+    /// The types for which both keywords limit the same quantity. 0 means all
+    /// types.
     pub(super) types: u8,
 }
 
@@ -216,7 +219,8 @@ impl Keyword {
     }
 }
 
-/// Returns true for keywords of JSON Schema that a field map cannot have as names of fields.
+/// Returns true for JSON Schema keywords that cannot be field names in a field
+/// map.
 pub(crate) fn is_reserved(keyword: &str) -> bool {
     keyword.starts_with('$')
         || find(keyword).is_some_and(|known| known.reserved)

@@ -1,16 +1,16 @@
-//! From notation to [`Node`](crate::node::Node): reading, finding mistakes,
-//! compiling.
+//! Reads a schema in either notation, reports configuration errors and compiles
+//! it to a [`Node`](crate::node::Node).
 //!
-//! - `keyword`: the keywords, the kinds of their values, and pairs of bounds.
+//! - `keyword`: the keywords, the types of their values, and pairs of bounds.
 //! - `notation`: JSON to [`Rule`](crate::Rule).
 //! - `reference`: `$ref` within a document.
-//! - `parts`: alternatives, conditions and rules for some parts of a value.
-//! - `compile`: [`Rule`](crate::Rule) to node; every mistake is found here.
+//! - `parts`: alternatives, conditions and rules for parts of a value.
+//! - `compile`: [`Rule`](crate::Rule) to node, with all configuration errors.
 //! - `definition`: the definitions that rules refer to, each compiled once.
-//! - `flatten`: properties of one rule in another.
-//! - `inner`: unions and tuples.
+//! - `flatten`: properties of one rule merged into another.
+//! - `inner`: references, unions and tuples.
 //! - `union_types`: the types of a union.
-//! - `bounds`: bounds that contradict each other.
+//! - `bounds`: contradictory bounds.
 
 mod bounds;
 mod compile;

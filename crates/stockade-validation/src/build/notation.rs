@@ -1,4 +1,5 @@
-//! JSON to [`Rule`]: the notation of each node, and its content.
+//! Converts JSON to a [`Rule`]: detects the notation of each node and reads its
+//! content.
 //!
 //! Source: behaviour.md, section 11, "Which notation?".
 
@@ -20,13 +21,13 @@ pub(crate) fn read(value: &Value, location: &'static Location<'static>) -> Rule 
     Reader { location, guess: !is_document, document: &document }.read_at(value, "")
 }
 
-/// Reads a rule in which every node is a rule.
+/// Reads a schema in which every node is a rule.
 pub(crate) fn read_rule(value: &Value, location: &'static Location<'static>) -> Rule {
     let document = Document::new(value);
     Reader { location, guess: false, document: &document }.read_at(value, "")
 }
 
-/// Reads a field map, also if its keys are names of keywords.
+/// Reads a field map, even if its keys are keyword names.
 pub(crate) fn read_fields(value: &Value, location: &'static Location<'static>) -> Rule {
     let document = Document::new(value);
     let reader = Reader { location, guess: true, document: &document };
@@ -56,7 +57,7 @@ impl Reader<'_> {
         self.read(value, &At::Start(pointer), MAX_DEPTH)
     }
 
-    /// Reads a node; `levels` is how deep it may be nested.
+    /// Reads a node. `levels` is the remaining nesting depth.
     fn read(&self, value: &Value, at: &At<'_>, levels: usize) -> Rule {
         match value {
             Value::Bool(flag) => Rule { boolean: Some(*flag), ..Rule::at(self.location) },
@@ -96,7 +97,8 @@ impl Reader<'_> {
                     rule.properties = Some(properties.collect());
                 }
                 ("$ref" | "$anchor" | "$dynamicAnchor", Value::String(_)) => {}
-                // Read for mistakes only; references lead here.
+                // These are only checked for errors. References resolve to the
+                // document.
                 ("$defs" | "definitions", Value::Object(rules)) => {
                     self.read_definitions(&mut rule, rules, &inside, levels);
                 }
@@ -104,7 +106,8 @@ impl Reader<'_> {
                     [step] => self.read(value, &inside.step(step), levels - 1),
                     _ => read(value),
                 }) => {}
-                // Copying a value takes as much stack as it is nested.
+                // Copying a value uses stack space in proportion to its nesting
+                // depth.
                 _ if exceeds(value, MAX_DEPTH) => rule
                     .mistakes
                     .push(format!("`{keyword}` is nested more than {MAX_DEPTH} levels deep")),
@@ -119,7 +122,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the definitions of a node, which may be unused, for their mistakes.
+    /// Reads the definitions of a node to find their errors. They may be
+    /// unused.
     fn read_definitions(
         &self,
         rule: &mut Rule,
@@ -204,8 +208,9 @@ impl Rule {
     }
 }
 
-/// Returns the mistake of a key of a field map that holds no schema: mostly it
-/// is a keyword with a value of another kind, or a slip of one.
+/// Returns the error for a field-map key that does not contain a schema.
+/// Usually the key is a keyword with a value of the wrong type, or a misspelled
+/// keyword.
 fn not_a_field(name: &str, at: &At<'_>) -> String {
     if let Some(kind) = keyword::kind_of(name) {
         return format!("`{name}` must be {} (at `{at}`)", kind.wanted());
@@ -220,7 +225,7 @@ fn is_rule(map: &Map<String, Value>) -> bool {
     let mut other_object = false;
     for (name, value) in map {
         match keyword::kind_of(name) {
-            // They check nothing by themselves.
+            // These keywords check nothing by themselves.
             Some(_) if UNUSED_ALONE.contains(&name.as_str()) && value.is_object() => {}
             Some(kind) if kind.fits(value) => {
                 if !value.is_object() {
@@ -235,5 +240,5 @@ fn is_rule(map: &Map<String, Value>) -> bool {
     only_notes || (object_keyword && !other_object)
 }
 
-/// Keywords that have an effect only together with others.
+/// Keywords that only have an effect together with others.
 const UNUSED_ALONE: [&str; 4] = ["$defs", "definitions", "then", "else"];

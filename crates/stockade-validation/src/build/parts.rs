@@ -1,4 +1,4 @@
-//! Compiling alternatives, conditions and rules for some parts of a value.
+//! Compiles alternatives, conditions and rules for parts of a value.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,8 @@ use crate::pattern::Pattern;
 use crate::rule::Rule;
 
 impl Compiler<'_> {
-    /// Compiles the parts of a rule. The second result is the rules of `patternProperties`.
+    /// Compiles the parts of a rule. The second result contains the rules of
+    /// `patternProperties`.
     pub(super) fn applicators(
         &mut self,
         rule: &mut Rule,
@@ -22,7 +23,7 @@ impl Compiler<'_> {
         }
         let mut parts = rule.parts.take().unwrap_or_default();
         let patterns = self.patterns(std::mem::take(&mut parts.patterns), levels);
-        // A later version may write further keys.
+        // A later version may write additional keys.
         let rest = parts.unevaluated_properties.as_deref();
         let closes = matches!(rest, Some(Rule { boolean: Some(false), .. }));
         if closes && !self.in_branch && !self.direction.is_read() {
@@ -49,7 +50,7 @@ impl Compiler<'_> {
         patterns.into()
     }
 
-    /// Compiles a rule that only checks, and never changes its value.
+    /// Compiles a rule that only checks its value and never changes it.
     fn part(&mut self, rule: Rule, step: &str, levels: usize) -> Node {
         let in_branch = std::mem::replace(&mut self.in_branch, true);
         let node = self.child(rule, step, levels);
@@ -57,8 +58,9 @@ impl Compiler<'_> {
         node
     }
 
-    /// Reports the mistakes in definitions. References lead to the document and not to
-    /// these rules, so an unused definition is checked too and does not reach documents.
+    /// Reports the errors in definitions, used or unused. References resolve to
+    /// the document rather than to these rules, so unused definitions do not
+    /// appear in exported documents.
     pub(super) fn check_definitions(&mut self, definitions: Vec<(String, Rule)>) {
         for (name, rule) in definitions {
             let mut state = State::default();
@@ -71,7 +73,7 @@ impl Compiler<'_> {
 }
 
 impl State {
-    /// Returns all mistakes. A definition that is used has each mistake once.
+    /// Returns all errors. An error in a used definition is reported only once.
     pub(super) fn check(&mut self) -> Result<(), ConfigError> {
         let mut mistakes = std::mem::take(&mut self.mistakes);
         let known: HashSet<String> =

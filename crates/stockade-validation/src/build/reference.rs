@@ -1,6 +1,7 @@
-//! `$ref` within a document: pointers, anchors and `$id`.
+//! Resolves `$ref` within a document: pointers, anchors and `$id`.
 //!
-//! Source: JSON Schema 2020-12, core, section 8.2; RFC 3986, section 5.2; RFC 6901.
+//! Source: JSON Schema 2020-12, core, section 8.2; RFC 3986, section 5.2; RFC
+//! 6901.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -15,10 +16,10 @@ use crate::depth::exceeds;
 use crate::inner::{InnerRule, Key, Reference};
 use crate::rule::Rule;
 
-/// The document that a schema is read from.
+/// The document that contains a schema.
 pub(super) struct Document<'v> {
     root: &'v Value,
-    /// The copy that references keep; made for the first one.
+    /// The copy that references share, created for the first reference.
     shared: OnceCell<Arc<Shared>>,
 }
 
@@ -27,8 +28,11 @@ impl<'v> Document<'v> {
         Self { root, shared: OnceCell::new() }
     }
 
-    /// Returns the rule of a reference that is in the schema at `at`. The error says what
-    /// is wrong.
+    /// Returns the rule for a reference in the schema at `at`.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message if the reference cannot be resolved.
     pub(super) fn refer(
         &self,
         reference: &str,
@@ -52,10 +56,11 @@ impl<'v> Document<'v> {
     }
 }
 
-/// A document may be nested more deeply than its schemas: `properties` are a level.
+/// Maximum nesting depth of a document. Documents may be nested more deeply
+/// than their schemas, because `properties` adds a level.
 const MAX_NESTED: usize = 1_024;
 
-/// A document that references share.
+/// A document shared by its references.
 struct Shared {
     root: Value,
     guess: bool,
@@ -63,19 +68,19 @@ struct Shared {
     index: OnceLock<Index>,
 }
 
-/// The places in a document that have a name.
+/// The named positions in a document.
 #[derive(Default)]
 struct Index {
-    /// From absolute `$id`s to pointers.
+    /// Maps absolute `$id`s to pointers.
     ids: HashMap<String, String>,
-    /// From the pointer of a resource and an anchor to a pointer.
+    /// Maps the pointer of a resource and an anchor to a pointer.
     anchors: HashMap<(String, String), String>,
 }
 
-/// The schema with an `$id` that a place belongs to, or the whole document.
+/// The nearest enclosing schema with an `$id`, or the whole document.
 #[derive(Clone)]
 struct Resource {
-    /// Its absolute `$id`; empty without one.
+    /// Absolute `$id`. Empty if there is none.
     id: String,
     pointer: String,
 }
@@ -91,7 +96,7 @@ impl Shared {
         }
     }
 
-    /// Returns the pointer that a reference in the schema at `at` leads to.
+    /// Resolves a reference in the schema at `at` to a pointer.
     fn resolve(&self, reference: &str, at: &str) -> Result<String, String> {
         let here = self.resource(at);
         let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
@@ -122,7 +127,7 @@ impl Shared {
         }
     }
 
-    /// Returns the resource that the schema at a pointer belongs to.
+    /// Returns the resource that contains the schema at a pointer.
     fn resource(&self, pointer: &str) -> Resource {
         let mut resource = Resource { id: String::new(), pointer: String::new() };
         let ends = pointer.match_indices('/').map(|(end, _)| end).chain([pointer.len()]);
@@ -144,7 +149,7 @@ impl Shared {
         })
     }
 
-    /// Returns the name that a definition at this pointer gets if it is free.
+    /// Returns the preferred name for the definition at this pointer.
     fn name(&self, pointer: &str) -> String {
         let last = pointer.rsplit('/').next().filter(|name| !name.is_empty());
         let title = self.root.get("title").and_then(Value::as_str).unwrap_or("Root");
@@ -168,7 +173,7 @@ impl Index {
                         self.anchors.entry(key).or_insert_with(|| pointer.to_owned());
                     }
                 }
-                // These hold data.
+                // The values of these keywords are data rather than schemas.
                 let schemas = map.iter().filter(|(keyword, _)| {
                     !matches!(keyword.as_str(), "enum" | "const" | "default" | "examples")
                 });
@@ -188,7 +193,7 @@ impl Index {
     }
 }
 
-/// Returns the `$id` of a schema without its fragment, which must be empty.
+/// Returns the `$id` of a schema without its empty fragment (`#`).
 fn id_of(schema: &Value) -> Option<&str> {
     let id = schema.get("$id")?.as_str()?;
     Some(id.strip_suffix('#').unwrap_or(id))
@@ -200,7 +205,7 @@ fn resolve_uri(base: &str, reference: &str) -> String {
         return reference.to_owned();
     }
     let Some(scheme) = scheme_of(base) else {
-        // There is no absolute base: the names are compared as they are.
+        // Without an absolute base, the names are compared unchanged.
         return reference.to_owned();
     };
     if reference.starts_with("//") {
@@ -229,7 +234,7 @@ fn scheme_of(uri: &str) -> Option<&str> {
     is_scheme.then_some(scheme)
 }
 
-/// Removes the segments `.` and `..` of a path.
+/// Removes the segments `.` and `..` from a path.
 fn without_dots(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let last = path.rsplit('/').next().unwrap_or_default();
@@ -264,7 +269,7 @@ fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Adds a step to a JSON pointer.
+/// Appends a step to a JSON pointer.
 pub(super) fn push_step(pointer: &mut String, step: &str) {
     pointer.push('/');
     for letter in step.chars() {
@@ -276,7 +281,8 @@ pub(super) fn push_step(pointer: &mut String, step: &str) {
     }
 }
 
-/// A place in a document, as a list on the stack; a pointer when it is needed.
+/// A position in a document, stored as a linked list on the stack. It is
+/// converted to a pointer only when needed.
 #[derive(Clone, Copy)]
 pub(super) enum At<'a> {
     Start(&'a str),

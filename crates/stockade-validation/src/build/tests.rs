@@ -1,4 +1,4 @@
-//! Schemas that cannot be, and the mistakes that are told.
+//! Tests for invalid schemas and their error messages.
 
 use serde_json::{Value, json};
 
@@ -6,12 +6,12 @@ use super::keyword::needs_whole;
 use crate::node::kind;
 use crate::{Rule, Schema};
 
-/// The messages of all mistakes, however the schema is read.
+/// Checks the messages of all errors, in every way to read the schema.
 #[track_caller]
 fn check(schema: &Value, expected: &[&str]) {
     let error = Schema::from_value(schema).unwrap_err();
     let messages = error.issues().iter().map(|mistake| mistake.message());
-    // Without the pointer, which has its own tests.
+    // Remove the pointer, which other tests cover.
     let messages: Vec<&str> =
         messages.map(|it| it.split_once(" (at `").map_or(it, |(message, _)| message)).collect();
     assert_eq!(messages, expected, "{schema}");
@@ -175,7 +175,7 @@ fn notations_are_told_apart() {
     ] {
         assert_eq!(type_of(schema.clone()).as_deref(), fields, "{schema}");
     }
-    // Said outright.
+    // Here the notation is explicit.
     let odd = json!({ "colour": { "type": "string" } });
     assert!(Schema::fields(&odd).is_ok());
     assert!(Schema::rule(&odd).is_err());

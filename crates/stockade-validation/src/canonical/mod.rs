@@ -1,8 +1,9 @@
-//! [`CanonicalForms`]: the canonical forms of the fields of an object.
+//! [`CanonicalForms`]: the canonical forms of an object's fields.
 //!
-//! Validation accepts several spellings of a value: a UUID in upper case, an IPv6 address
-//! with all its zeros, a time with any offset. Stores keep one spelling, so that ids,
-//! filters, unique values and orders compare values instead of spellings.
+//! Validation accepts several spellings of a value: a UUID in upper case, an
+//! IPv6 address with all its zeros, a time with any offset. Stores save only
+//! the canonical spelling. Ids, filters, unique values and sort orders
+//! therefore compare values instead of spellings.
 
 mod times;
 
@@ -12,10 +13,11 @@ use crate::format::{Format, TextType};
 use crate::node::{Compiled, Inner, Node};
 use crate::schema::Schema;
 
-/// A function that returns the canonical form of a text.
+/// A function that returns the canonical form of a string.
 pub(crate) type CanonicalText = fn(&str) -> Option<String>;
 
-/// The canonical forms of the fields of an object. Fields without one are absent.
+/// The canonical forms of an object's fields. Fields without a canonical form
+/// are absent.
 #[derive(Clone, Debug, Default)]
 pub struct CanonicalForms {
     fields: Box<[(Box<str>, Form)]>,
@@ -23,26 +25,27 @@ pub struct CanonicalForms {
 
 #[derive(Clone, Copy, Debug)]
 struct Form {
-    /// The form of the type or of the rule, which comes before the form of `kind`.
+    /// The canonical form defined by the type or the rule. It takes precedence
+    /// over `kind`.
     own: Option<CanonicalText>,
     kind: Kind,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Kind {
-    /// A text without a form in addition to its own.
+    /// A string without a built-in canonical form.
     Other,
     Uuid,
     Ipv6,
     Date,
-    /// A time with an offset. Its canonical form is in UTC.
+    /// A time with an offset. The canonical form is in UTC.
     Time,
-    /// An exact number, which is a text or a number.
+    /// An exact number, written as a string or a number.
     Decimal,
 }
 
 impl CanonicalForms {
-    /// Returns the forms of the properties of a schema.
+    /// Returns the canonical forms of a schema's properties.
     #[must_use]
     pub fn of(schema: &Schema) -> Self {
         let compiled = schema.compiled();
@@ -59,14 +62,16 @@ impl CanonicalForms {
         self.fields.is_empty()
     }
 
-    /// Returns true if the field is an exact number, which may be a text.
+    /// Returns true if the field is an exact number. Its values may be strings.
     #[must_use]
     pub fn is_decimal(&self, field: &str) -> bool {
         self.get(field).is_some_and(|form| form.kind == Kind::Decimal)
     }
 
-    /// Returns the canonical form of a value of a field, if it differs from the value. Values
-    /// that the field does not accept have no canonical form.
+    /// Returns the canonical form of a field's value.
+    ///
+    /// Returns `None` if the value is already canonical, or if the field does
+    /// not accept it.
     #[must_use]
     pub fn canonical(&self, field: &str, value: &Value) -> Option<Value> {
         let form = self.get(field)?;
@@ -82,8 +87,9 @@ impl CanonicalForms {
         }
     }
 
-    /// Returns a message for a time or a date outside of the years 0001 to 9999, in UTC.
-    /// Such values do not have a canonical form, and PostgreSQL does not read them.
+    /// Returns an error message if a time or date is outside the years 0001 to
+    /// 9999 in UTC. Such values do not have a canonical form, and PostgreSQL
+    /// cannot read them.
     #[must_use]
     pub fn misfit(&self, field: &str, value: &Value) -> Option<&'static str> {
         let form = self.get(field).filter(|it| matches!(it.kind, Kind::Date | Kind::Time))?;
@@ -132,7 +138,7 @@ impl Form {
 }
 
 impl Kind {
-    /// Returns the kind of a format, by its name in documents.
+    /// Returns the kind for the name of a format.
     fn named(format: &str) -> Self {
         match format {
             "uuid" => Self::Uuid,
@@ -145,7 +151,8 @@ impl Kind {
     }
 }
 
-/// Returns the first answer of a node and of the definitions that it refers to.
+/// Calls a function for a node and the definitions it refers to, and returns
+/// the first result.
 fn resolved<'n, T>(
     compiled: &'n Compiled,
     mut node: &'n Node,

@@ -1,15 +1,16 @@
-//! Times in UTC, in a form whose order as text is the order in time.
+//! Formats times in UTC, in a form that sorts chronologically as text.
 //!
-//! The form is `2026-11-23T09:00:00.5+00:00`: the fraction has no zeros at its end. `+` comes
-//! before `.` and before all digits, so a text without a fraction comes first. With `Z` it
-//! would come last. PostgreSQL writes the same form.
+//! The form is `2026-11-23T09:00:00.5+00:00`, without trailing zeros in the
+//! fraction. `+` sorts before `.` and all digits, so a time without a fraction
+//! sorts first. With `Z`, it would sort last. PostgreSQL writes the same form.
 
 use std::fmt::Write as _;
 
 use crate::format::Format;
 
-/// Returns a time of RFC 3339 in UTC; `None` for other texts and for years outside of 0001
-/// to 9999. A leap second becomes the first second of the next minute.
+/// Converts an RFC 3339 time to UTC. Returns `None` for other strings and for
+/// years outside 0001 to 9999. A leap second becomes the first second of the
+/// next minute.
 pub(super) fn in_utc(text: &str) -> Option<String> {
     if !Format::DateTime.check(text) {
         return None;
@@ -30,7 +31,7 @@ pub(super) fn in_utc(text: &str) -> Option<String> {
     let (hour, minute) = (of_day / 60, of_day % 60);
     let fraction = fraction.trim_end_matches('0').trim_end_matches('.');
     let mut utc = String::with_capacity(text.len() + 6);
-    // Writing to a `String` does not fail.
+    // Writing to a `String` cannot fail.
     let _ = write!(
         utc,
         "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}+00:00"
@@ -46,9 +47,10 @@ fn offset_minutes(offset: &str) -> Option<i64> {
     Some(if offset.starts_with('-') { -minutes } else { minutes })
 }
 
-/// Returns the days from 1970-01-01 to a date.
+/// Returns the number of days from 1970-01-01 to a date.
 ///
-/// Source: Hinnant, "chrono-Compatible Low-Level Date Algorithms", `days_from_civil`.
+/// Source: Hinnant, "chrono-Compatible Low-Level Date Algorithms",
+/// `days_from_civil`.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -58,9 +60,9 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * DAYS_PER_ERA + day_of_era - DAYS_TO_1970
 }
 
-/// Returns the date that is this many days after 1970-01-01.
+/// Returns the date that is `days` days after 1970-01-01.
 ///
-/// Source: as [`days`], `civil_from_days`.
+/// Source: Hinnant, as for [`days`], `civil_from_days`.
 fn date(days: i64) -> (i64, i64, i64) {
     let days = days + DAYS_TO_1970;
     let (era, day_of_era) = (days.div_euclid(DAYS_PER_ERA), days.rem_euclid(DAYS_PER_ERA));
@@ -74,10 +76,10 @@ fn date(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
-/// The days of 400 years.
+/// The number of days in 400 years.
 const DAYS_PER_ERA: i64 = 146_097;
 
-/// The days from 0000-03-01 to 1970-01-01.
+/// The number of days from 0000-03-01 to 1970-01-01.
 const DAYS_TO_1970: i64 = 719_468;
 
 #[cfg(test)]
@@ -106,7 +108,7 @@ mod tests {
         }
     }
 
-    /// The days of a year that the calendar has, one by one.
+    /// Compares every day with the calendar.
     #[test]
     fn days_are_counted_as_the_calendar_does() {
         let mut at = days(1, 1, 1);
@@ -150,7 +152,7 @@ mod tests {
         #[test]
         fn the_order_of_texts_is_the_order_of_times(one in spelled(), other in spelled()) {
             let (Some(left), Some(right)) = (in_utc(&one.2), in_utc(&other.2)) else {
-                // The local year of a time near both ends of the calendar may be 10000.
+                // The local year may be 10000 near the end of the calendar.
                 return Err(TestCaseError::reject("not a time of RFC 3339"));
             };
             prop_assert_eq!(left.cmp(&right), (one.0, one.1).cmp(&(other.0, other.1)));
