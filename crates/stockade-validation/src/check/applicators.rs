@@ -1,7 +1,7 @@
-//! Alternatives, conditions and rules for some parts of a value.
+//! Alternatives, conditions and rules for parts of a value.
 //!
-//! They check the value after the rule around them has trimmed and converted it, and never
-//! change it.
+//! They check the value after the enclosing rule has trimmed and converted it.
+//! They never change it.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
@@ -21,16 +21,17 @@ use crate::node::{
 use crate::options::ValidationOptions;
 use crate::pattern::Search;
 
-/// The options inside of alternatives: nothing is converted or removed, and the schema says
-/// which keys are unknown. No use lists more errors.
+/// The options inside alternatives. Nothing is converted or removed, and only
+/// the schema decides which keys are unknown. At most 64 errors are collected.
 static PLAIN: ValidationOptions = ValidationOptions { max_errors: 64, ..ValidationOptions::new() };
 
-/// Break: it is not known if the value follows the rule, which is reported already.
+/// `Break` means that the result is unknown. The reason has already been
+/// reported.
 type Known<T> = ControlFlow<(), T>;
 
 impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
-    /// Checks a value by the applicators of its node. `change` is the change of the value so
-    /// far.
+    /// Checks a value with the applicators of its node. `change` contains the
+    /// changes so far.
     #[inline(never)]
     pub(super) fn apply<'d>(
         &mut self,
@@ -102,19 +103,20 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
                 }
             }
         }
-        // A value that matches no alternative would have nothing but unknown keys.
+        // If a value matches no alternative, every key would be reported as
+        // unknown.
         if self.sink.count() > errors {
             return Break(());
         }
         self.unevaluated(node, applicators, value, path)
     }
 
-    /// Notes a broken rule; Break if the walk is over.
+    /// Reports a violation. Returns `Break` if the walk is over.
     fn note(&mut self, path: &Path<'_>, message: Option<&str>, broken: Violation<'_>) -> Known<()> {
         self.sink.tell(path, message, broken)
     }
 
-    /// Checks the same value by another rule, whose errors are those of the value.
+    /// Checks the same value with another rule and reports its errors.
     fn check_same<'d>(
         &mut self,
         node: &'s Node,
@@ -131,7 +133,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         if self.sink.is_done() || self.is_exhausted { Break(()) } else { Continue(()) }
     }
 
-    /// Returns true if the value follows the rule.
+    /// Returns true if the value matches the rule.
     pub(super) fn follows<'d>(
         &mut self,
         node: &'s Node,
@@ -192,7 +194,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         }
     }
 
-    /// Begins a walk over a part of the value, which does not change it.
+    /// Begins a walk for a check that does not change the value.
     fn inside<'w, I: Sink<'s>>(&'w self, sink: I) -> Walk<'w, 's, I> {
         Walk {
             definitions: self.definitions,
@@ -243,8 +245,8 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         if is_found { Continue(()) } else { self.none_of("oneOf", branches, value, path, message) }
     }
 
-    /// Notes that a value follows none of the alternatives, as the first error of the
-    /// closest one.
+    /// Reports that a value matches none of the alternatives, using the first
+    /// error of the closest one.
     #[inline(never)]
     fn none_of<'d>(
         &mut self,
@@ -310,7 +312,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         message: Option<&str>,
     ) -> Known<()> {
         let Contains { node, least, most, too_few, too_many } = contains;
-        // Nothing more is to be found out.
+        // Further elements cannot change the result.
         let enough = if *most == usize::MAX { *least } else { most.saturating_add(1) };
         let mut found = 0;
         for (index, item) in value.items().enumerate() {
@@ -334,7 +336,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         Continue(())
     }
 
-    /// Checks the keys of an object.
+    /// Checks the keys of an object and their pattern rules.
     #[inline(never)]
     fn members<'d>(
         &mut self,
@@ -371,7 +373,8 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         }
     }
 
-    /// Checks the members by all patterns but the one by which the object was checked.
+    /// Checks the members with all matching patterns except the first, which
+    /// the object check has already used.
     fn patterns<'d>(
         &mut self,
         rules: &'s ObjectRules,
@@ -436,8 +439,8 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         Continue(())
     }
 
-    /// Rejects or removes unknown keys by the options, where alternatives may list further
-    /// keys.
+    /// Rejects or removes unknown keys according to the options, if
+    /// alternatives can list additional keys.
     #[inline(never)]
     fn unknown_keys<'d>(
         &mut self,

@@ -1,21 +1,22 @@
-//! The alternative that came closest to a value that follows none.
+//! Finds the closest alternative for a value that matches none.
 
 use crate::data::{Data, Kind};
 use crate::node::{Definition, Inner, Literals, Node, kind};
 
-/// The distance of one alternative from a value.
+/// The distance between one alternative and a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate<'s> {
-    /// The expected types, if the type of the value is another one.
+    /// The expected types, if the value has a different type.
     pub(super) wrong_type: Option<&'s str>,
-    /// The value, or a property of it, equals a constant of the alternative.
+    /// True if the value or one of its properties equals a constant of the
+    /// alternative.
     has_constant: bool,
     errors: usize,
 }
 
 impl<'s> Candidate<'s> {
-    /// Returns the distance of an alternative that the value breaks with this number of
-    /// errors.
+    /// Returns the distance of an alternative that reports this number of
+    /// errors for the value.
     pub(super) fn of<'d>(
         node: &'s Node,
         definitions: &'s [Definition],
@@ -33,8 +34,9 @@ impl<'s> Candidate<'s> {
         }
     }
 
-    /// Returns true if it is closer than an earlier alternative: by the JSON type of the
-    /// value, then by an equal constant, then by fewer errors.
+    /// Returns true if this alternative is closer than an earlier one. The JSON
+    /// type of the value is compared first, then an equal constant, then the
+    /// number of errors.
     pub(super) fn is_closer_than(&self, earlier: &Self) -> bool {
         let rank =
             |it: &Self| (it.wrong_type.is_none(), it.has_constant, std::cmp::Reverse(it.errors));
@@ -42,9 +44,9 @@ impl<'s> Candidate<'s> {
     }
 }
 
-/// Returns the node that references lead to.
+/// Follows references and returns the target node.
 fn resolved<'s>(mut node: &'s Node, definitions: &'s [Definition]) -> &'s Node {
-    // A cycle of references is a mistake of the schema.
+    // Cyclic references are an error in the schema.
     for _ in 0..=definitions.len() {
         match node.inner.as_deref() {
             Some(Inner::Definition(place)) if !node.types.given() => {
@@ -59,13 +61,13 @@ fn resolved<'s>(mut node: &'s Node, definitions: &'s [Definition]) -> &'s Node {
     node
 }
 
-/// Returns true if the node takes the type of the value.
+/// Returns true if the node accepts the type of the value.
 fn has_type(node: &Node, value: Kind<'_>) -> bool {
     let types = &node.types;
     match value {
         Kind::Null => node.nullable || types.take(kind::NULL),
         Kind::Bool(_) => types.take(kind::BOOLEAN),
-        // A fraction has the type of an integer in JSON.
+        // JSON has only one type for numbers, with or without a fraction.
         Kind::Number(_) => types.take(kind::NUMBER | kind::INTEGER),
         Kind::Text(_) => types.take_text(),
         Kind::Array(_) => types.take(kind::ARRAY),
@@ -73,8 +75,8 @@ fn has_type(node: &Node, value: Kind<'_>) -> bool {
     }
 }
 
-/// Returns true if the value, or a property of it, equals one of the values that the
-/// alternative lists.
+/// Returns true if the value or one of its properties equals a constant of the
+/// alternative.
 fn has_constant<'d>(node: &Node, definitions: &[Definition], value: impl Data<'d>) -> bool {
     let is_listed = |node: &Node, value| {
         let literals = &resolved(node, definitions).literals;

@@ -1,4 +1,4 @@
-//! Arrays and objects, with their content.
+//! Validates arrays and objects with their content.
 
 use super::patch::{ObjectPatch, Patch, Strip};
 use super::path::Path;
@@ -10,12 +10,12 @@ use crate::node::{ArrayRules, Member, Node, ObjectRules, ObjectState, Property, 
 
 const SLOTS_MAX: usize = 32;
 
-/// The values of the listed properties, in schema order, found without hashing
-/// a name.
+/// The values of the listed properties in schema order, found without hashing
+/// names.
 struct Slots<D> {
     values: [Option<D>; SLOTS_MAX],
-    /// The object, if there are more properties than slots: they are looked up
-    /// one by one, so that nothing is allocated.
+    /// The object, if it has more properties than slots. Each property is then
+    /// looked up separately, which avoids an allocation.
     object: Option<D>,
     /// The object, if it has a property under an alias.
     aliased: Option<D>,
@@ -33,7 +33,7 @@ impl<'d, D: Data<'d>> Slots<D> {
         }
     }
 
-    /// Returns the name of a property, as the object has it.
+    /// Returns the property's name in the object, which may be an alias.
     fn name<'s>(&self, rules: &'s ObjectRules, index: usize) -> &'s str {
         let further = self.aliased.and_then(|object| rules.names_in(object, index).next());
         further.unwrap_or(&rules.entries[index].name)
@@ -41,7 +41,7 @@ impl<'d, D: Data<'d>> Slots<D> {
 }
 
 impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
-    /// Judges an array of `count` elements: counts, uniqueness, elements.
+    /// Validates an array of `count` elements: counts, uniqueness, elements.
     pub(super) fn array<'d>(
         &mut self,
         rules: &'s ArrayRules,
@@ -71,8 +71,8 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         self.sink.change(|| Patch::Array(patches))
     }
 
-    /// Judges an object of `count` members: the required list, properties in
-    /// schema order, members that are not listed, counts.
+    /// Validates an object of `count` members: the required list, properties in
+    /// schema order, unlisted members, counts.
     pub(super) fn object<'d, D: Data<'d>>(
         &mut self,
         node: &'s Node,
@@ -122,8 +122,8 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         self.sink.change(|| Patch::Object(Box::new(patch)))
     }
 
-    /// Judges the members in their own order, which is all the same where nothing
-    /// is said about them.
+    /// Validates the members in their own order. The order does not matter
+    /// because a quiet walk does not report errors.
     fn object_as_it_comes<'d>(
         &mut self,
         rules: &'s ObjectRules,
@@ -213,7 +213,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         }
     }
 
-    /// Notes the default of an absent property, if someone wants it.
+    /// Records the default of an absent property if the caller needs it.
     fn default(
         &mut self,
         index: usize,

@@ -1,5 +1,5 @@
-//! The parts of a value that the keywords of a schema describe, for `unevaluatedItems` and
-//! `unevaluatedProperties`.
+//! Finds the parts of a value that a schema's keywords describe, for
+//! `unevaluatedItems` and `unevaluatedProperties`.
 //!
 //! Source: JSON Schema 2020-12, core, section 11.
 
@@ -12,9 +12,12 @@ use crate::data::{Data, Kind};
 use crate::node::{AdditionalRule, Applicators, ArrayRules, Inner, Node, ObjectRules};
 
 impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
-    /// Marks the elements or members of a value, which follows the node, that the node
-    /// describes. `with_rest` marks all of them if the node itself has a rule for the rest.
-    /// Break: it is not known, which is reported already.
+    /// Marks the elements or members that the node describes. The value must
+    /// match the node. If `with_rest` is set and the node has its own rule for
+    /// the rest, everything is marked.
+    ///
+    /// Returns `Break` if the result is unknown. The reason has already been
+    /// reported.
     pub(super) fn evaluate<'d>(
         &mut self,
         node: &'s Node,
@@ -46,7 +49,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
                     self.evaluate(variant, true, value, path, seen)?;
                 }
             }
-            // The name of the variant is the only key.
+            // The variant's name is the only key.
             Some(Inner::Variants(_)) => seen.fill(true),
         }
         match node.applicators.as_deref() {

@@ -1,9 +1,9 @@
-//! The texts of forms and queries that stand for something else: an unchecked checkbox is
-//! absent, a checked one is `on`, and a field that was left empty is empty text.
+//! Form and query values with a special meaning: an unchecked checkbox is
+//! absent, a checked checkbox is `on`, and an empty field is empty text.
 //!
-//! Source: WHATWG HTML, section 4.10.22.4 (constructing the entry list). Its
-//! section 4.10.20 (constraint validation) also treats an empty field that is not
-//! required as valid, whatever its type, pattern and length are.
+//! Source: WHATWG HTML, section 4.10.22.4 (constructing the entry list).
+//! Section 4.10.20 (constraint validation) also treats an empty optional field
+//! as valid, whatever its type, pattern and length are.
 
 use serde_json::{Map, Value};
 
@@ -12,11 +12,11 @@ use super::walk::Walk;
 use crate::node::{Compiled, Inner, Node, ObjectRules, Property, Types, kind};
 use crate::options::ValidationOptions;
 
-/// The value of a checked checkbox that names no other.
+/// The value of a checked checkbox without a `value` attribute.
 const CHECKED: &str = "on";
 
-/// Replaces the values of a query or a form that have no text of their own by what they
-/// mean to the schema.
+/// Replaces empty, absent and `on` values in a query or form according to the
+/// schema.
 pub(crate) fn fill(
     compiled: &Compiled,
     data: &mut Value,
@@ -40,12 +40,12 @@ pub(crate) fn fill(
     }
 }
 
-/// The source of texts.
+/// The source of text values.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TextSource {
-    /// A query string: options say what the texts mean.
+    /// A query string. Options define the meaning of its text.
     Query,
-    /// A form as browsers send it.
+    /// A form, as sent by a browser.
     Form,
 }
 
@@ -53,7 +53,7 @@ pub enum TextSource {
 enum Change {
     Set(bool),
     Remove,
-    /// Removes the empty texts of a list, and a list of nothing else.
+    /// Removes empty text from a list. Removes the list if nothing remains.
     RemoveEmpty,
 }
 
@@ -63,7 +63,7 @@ impl Change {
             Self::Set(flag) => {
                 fields.insert(name.to_owned(), flag.into());
             }
-            // The order of the other fields stays.
+            // Preserve the order of the other fields.
             Self::Remove => {
                 fields.shift_remove(name);
             }
@@ -83,7 +83,7 @@ fn is_empty(value: &Value) -> bool {
     value.as_str() == Some("")
 }
 
-/// The work on one query or form.
+/// The state for one query or form.
 #[derive(Clone, Copy)]
 struct Filling<'s, 'd> {
     compiled: &'s Compiled,
@@ -93,7 +93,8 @@ struct Filling<'s, 'd> {
 }
 
 impl<'s> Filling<'s, '_> {
-    /// Notes the changes of a property of `object`, and of the properties within it.
+    /// Records the changes to a property of `object` and to its nested
+    /// properties.
     fn note(
         self,
         property: &'s Property,
@@ -148,8 +149,8 @@ impl<'s> Filling<'s, '_> {
         }
     }
 
-    /// Returns true if empty text is a value of this property. A function that fails
-    /// decides later.
+    /// Returns true if empty text is valid for this property. Errors of
+    /// functions are handled later.
     fn accepts_empty(self, property: &Property) -> bool {
         let options = self.options.clone().abort_early(true);
         let sink = Collecting::new(&options);
@@ -159,8 +160,8 @@ impl<'s> Filling<'s, '_> {
     }
 }
 
-/// Returns the rules of the form's fields. For a union these are the rules of the
-/// kind that the form names.
+/// Returns the rules for the fields of the form. For a union, returns the rules
+/// of the variant that the form selects.
 fn rules_of<'s>(compiled: &'s Compiled, form: &Value) -> Option<&'s ObjectRules> {
     let (mut node, _) = resolved(compiled, &compiled.root)?;
     loop {
@@ -173,11 +174,11 @@ fn rules_of<'s>(compiled: &'s Compiled, form: &Value) -> Option<&'s ObjectRules>
     }
 }
 
-/// Follows references to definitions; also returns true if a node on the way
-/// requires a value.
+/// Follows references to definitions. The second result is true if a node on
+/// the way requires a value.
 fn resolved<'s>(compiled: &'s Compiled, mut node: &'s Node) -> Option<(&'s Node, bool)> {
     let mut is_required = node.required;
-    // A cycle of references is a mistake of the schema.
+    // Cyclic references are an error in the schema.
     for _ in 0..=compiled.definitions.len() {
         let Some(Inner::Definition(place)) = node.inner.as_deref() else {
             return Some((node, is_required));
@@ -192,7 +193,7 @@ fn is_checkbox(types: &Types) -> bool {
     types.mask & !kind::NULL == kind::BOOLEAN && types.formats.is_empty()
 }
 
-/// Returns true for text without a format and without a list of its values.
+/// Returns true for text without a format and without a list of allowed values.
 fn is_plain_text(node: &Node) -> bool {
     let has_format = node.keywords.contains_key("format");
     node.types.take(kind::STRING) && !has_format && node.literals.is_empty()

@@ -1,4 +1,4 @@
-//! Rules beside the keywords of a node: definitions and unions.
+//! Validates values with definitions and unions.
 
 use super::patch::Patch;
 use super::path::Path;
@@ -8,12 +8,12 @@ use crate::data::{Data, Kind};
 use crate::depth::MAX_DEPTH;
 use crate::node::{Inner, Node, Tagged, Variants, Violation};
 
-/// The number of definitions that are followed into each other. The depth of the data
-/// bounds it, unless a `transform` of a recursive type makes more and more.
+/// Maximum depth of nested definitions. The depth of the data limits it, unless
+/// a `transform` of a recursive type keeps adding levels.
 const MAX_FOLLOWED: usize = 2 * MAX_DEPTH;
 
 impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
-    /// Judges a value whose type fits.
+    /// Validates a value that has the right type.
     pub(super) fn inner<'d>(
         &mut self,
         node: &'s Node,
@@ -30,8 +30,9 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
         }
     }
 
-    /// Judges a value by a definition that `node` refers to. The message of the
-    /// node is also that for the value there, but not for its content.
+    /// Validates a value with a definition that `node` refers to. The message
+    /// of `node` also applies to the value in the definition, but not to its
+    /// content.
     fn definition<'d>(
         &mut self,
         node: &'s Node,
@@ -110,7 +111,7 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
                 let change = change?;
                 self.sink.change(|| Patch::Only(Box::new(change.into())))
             }
-            // A variant without content came with some, or the other way round.
+            // The content is missing, or the variant does not accept any.
             (Some((_, variant)), _) => {
                 let (expected, got) =
                     if variant.is_some() { ("object", "string") } else { ("string", "object") };

@@ -1,33 +1,34 @@
-//! The judging of a value by a compiled schema: one walk over the data, which
-//! reports each broken rule to a [`Sink`].
+//! Validates a value with a compiled schema. One walk over the data reports
+//! each violation to a [`Sink`].
 //!
-//! The quiet sink ends the walk at the first broken rule and has no words; the
-//! collecting one makes errors with paths, and keeps changes. Most data is
-//! right, so the quiet one goes first, where no function has to be called.
+//! The quiet sink ends the walk at the first violation and creates no messages.
+//! The collecting sink creates errors with paths and records changes. Most data
+//! is valid, so the quiet walk runs first unless the schema calls functions.
 //!
-//! The value, parsed or not ([`Data`]), is only read. Its changes are noted in
-//! a [`Patch`], which is applied at the end; data that stays as it is has none.
-//! For such data only the `unique` of [`equal`](crate::equal) and `custom`
-//! functions allocate.
+//! The walk only reads the value, parsed or not ([`Data`]). It records changes
+//! in a [`Patch`], which is applied at the end. Unchanged data has no patch,
+//! and validating it allocates only for `unique` ([`equal`](crate::equal)) and
+//! `custom` functions.
 //!
-//! The order of work on one value is that of behaviour.md, section 11: trim,
-//! transform, conversion ([`prepare`]), null and absence, type, enum, const,
-//! strings, numbers, arrays, objects, custom. The recursion is as deep as the
-//! schema or, where that is recursive, as the data; both are bounded.
+//! The steps for one value follow behaviour.md, section 11: trim, transform,
+//! conversion ([`prepare`]), null and absence, type, enum, const, strings,
+//! numbers, arrays, objects, custom. The recursion is as deep as the schema.
+//! For a recursive schema, it is as deep as the data. Both are bounded.
 //!
-//! - here: the questions of the crate, each with its sink.
+//! - this module: the entry points, each with its sink.
 //! - `sink`: the sinks.
 //! - `walk`: one value.
 //! - `prepare`: trim, transform, conversion.
 //! - `container`: arrays and objects.
 //! - `inner`: definitions and unions.
-//! - `first_of`: unions without a tag; `fit`: whether a value fits a variant.
-//! - `applicators`: alternatives, conditions and rules for some parts of a value; `closest`:
-//!   the alternative that a value nearly follows; `evaluated`: the parts of a value that
+//! - `first_of`: unions without a tag; `fit`: whether a value matches a
+//!   variant.
+//! - `applicators`: alternatives, conditions and rules for parts of a value;
+//!   `closest`: the closest alternative; `evaluated`: the parts of a value that
 //!   keywords describe.
-//! - `form`: the texts of forms and queries that stand for something else.
+//! - `form`: form and query values with a special meaning.
 //! - `patch`: the changes.
-//! - `path`: the position of a value, as text only when it is needed.
+//! - `path`: the position of a value, converted to text only when needed.
 
 mod applicators;
 mod closest;
@@ -57,9 +58,10 @@ use crate::node::{Compiled, FirstOf, Node, Violation};
 use crate::options::ValidationOptions;
 use crate::validated::Validated;
 
-/// Returns true if `data` is right; with `keep`, if it also stays as it is.
+/// Returns true if `data` is valid. If `keep` is set, it must also remain
+/// unchanged.
 ///
-/// Never for a schema that calls functions.
+/// Always returns false if the schema calls functions.
 pub(crate) fn accepts(
     compiled: &Compiled,
     data: &Value,
@@ -69,14 +71,15 @@ pub(crate) fn accepts(
     if compiled.needs.functions {
         return false;
     }
-    // Alternatives see what the rule around them has changed, which needs the other walk.
+    // Alternatives see the changes of the enclosing rule. A quiet walk does not
+    // support changes.
     let keep = keep || compiled.needs.applicators;
     let mut walk = Walk::of(compiled, options, Quiet::new(keep), None, keep);
     walk.root(&compiled.root, None, data);
     !walk.sink.is_done()
 }
 
-/// Returns the errors of `data`, which stays as it is.
+/// Returns the errors of `data` without changing it.
 pub(crate) fn check(
     compiled: &Compiled,
     data: &Value,
@@ -88,7 +91,7 @@ pub(crate) fn check(
     walk.sink.finish()
 }
 
-/// Returns the errors of `data`, and the data with its changes.
+/// Returns the errors of `data` together with the changed data.
 pub(crate) fn validate(
     compiled: &Compiled,
     field: Option<&str>,
@@ -106,9 +109,10 @@ pub(crate) fn validate(
     Ok(Validated { errors, data })
 }
 
-/// Returns the errors of a text, or its data with its changes.
+/// Validates JSON text. Returns the errors, or the data with its changes.
 ///
-/// For a schema that calls no function with the data: there is none yet.
+/// The schema must not call functions, because there is no parsed data for them
+/// yet.
 pub(crate) fn validate_text(
     compiled: &Compiled,
     tape: &Tape<'_>,
@@ -128,17 +132,17 @@ pub(crate) fn validate_text(
     }))
 }
 
-/// Returns the variant of a union that fits a value, or that is closest to it.
+/// Returns the variant of a union that matches a value, or the closest one.
 pub(crate) fn variant_of<'s>(compiled: &'s Compiled, union: &'s FirstOf, data: &Value) -> &'s Node {
     let options = ValidationOptions::new();
     let mut known = Known::default();
     let mut fitting = Fitting::new(&compiled.definitions, &options, &mut known);
     let chosen = fitting.choice(union, data).or_else(|| fitting.closest(union, data));
-    // A union without variants is an issue of its schema.
+    // The compiler rejects unions without variants.
     &union.variants[chosen.unwrap_or_default()]
 }
 
-/// Returns the outcome for a field that is not there.
+/// Returns the outcome for an absent field.
 pub(crate) fn validate_absent(node: &Node, field: &str) -> Result<Validated, ApiError> {
     let mut sink = Collecting::new(&ValidationOptions::new());
     if node.required {
@@ -150,8 +154,8 @@ pub(crate) fn validate_absent(node: &Node, field: &str) -> Result<Validated, Api
     Ok(Validated { errors, data })
 }
 
-/// Returns the first error of a default, apart from functions and from the
-/// rules of definitions.
+/// Returns the first error of a default. Does not call functions or check
+/// definitions.
 pub(crate) fn first_error(node: &Node, data: &Value) -> Option<FieldError> {
     let options = ValidationOptions::new().abort_early(true);
     let mut walk = Walk::new(&[], &options, Collecting::new(&options), None, false);

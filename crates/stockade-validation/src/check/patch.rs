@@ -1,4 +1,4 @@
-//! [`Patch`]: the changes of a value that was only read.
+//! [`Patch`]: changes to a value that is borrowed during validation.
 
 use std::convert::Infallible;
 
@@ -6,40 +6,40 @@ use serde_json::{Map, Value};
 
 use crate::node::ObjectRules;
 
-/// The changes of a value that does not stay as it is.
+/// A change to a value.
 #[derive(Clone, Debug)]
 pub(super) enum Patch<'s> {
-    /// Another value.
+    /// Replaces the whole value.
     Set(Value),
-    /// Changes of elements, by their places.
+    /// Changes to elements, by index.
     Array(Vec<(usize, Self)>),
-    /// Changes of the value of the only key of an object.
+    /// A change to the value of an object's only key.
     Only(Box<Self>),
-    /// Changes of an object.
+    /// Changes to an object.
     Object(Box<ObjectPatch<'s>>),
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct ObjectPatch<'s> {
-    /// The rules that give the order of the properties.
+    /// The rules that define the order of the properties.
     pub(super) rules: &'s ObjectRules,
-    /// Changes of listed properties, by their places in the rules.
+    /// Changes to listed properties, by index in the rules.
     pub(super) properties: Vec<(usize, Patch<'s>)>,
-    /// Changes of unknown keys, by their places among them.
+    /// Changes to unknown keys, by index among the unknown keys.
     pub(super) others: Vec<(usize, Patch<'s>)>,
-    /// For absent properties, by their places in the rules.
+    /// Defaults of absent properties, by index in the rules.
     pub(super) defaults: Vec<(usize, Value)>,
-    /// Unknown keys that are removed.
+    /// Unknown keys to remove.
     pub(super) strip: Strip,
 }
 
-/// Unknown keys that are removed from an object.
+/// Unknown keys to remove from an object.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) enum Strip {
     #[default]
     None,
     All,
-    /// Those at these places among the unknown keys, in their order.
+    /// Sorted indexes among the unknown keys.
     Some(Vec<usize>),
 }
 
@@ -73,7 +73,7 @@ impl From<Infallible> for Patch<'_> {
 }
 
 impl Patch<'_> {
-    /// Returns the value with its changes; the rest is moved.
+    /// Applies the changes and moves the unchanged parts.
     pub(super) fn apply(self, value: Value) -> Value {
         match (self, value) {
             (Self::Array(patches), Value::Array(mut items)) => {
@@ -97,8 +97,8 @@ impl Patch<'_> {
         }
     }
 
-    /// Returns the changed value as alternatives and conditions see it, which is before the
-    /// defaults and with all keys.
+    /// Returns the changed value for alternatives and conditions. It has no
+    /// defaults yet and still contains all keys.
     pub(super) fn preview_with_all_keys(&self, value: &Value) -> Value {
         let mut patch = self.clone();
         patch.drop_defaults();
@@ -108,8 +108,7 @@ impl Patch<'_> {
         patch.apply(value.clone())
     }
 
-    /// Returns the changed value as `custom` sees it, which is before the
-    /// defaults.
+    /// Returns the changed value for `custom`, without defaults.
     pub(super) fn preview(&self, value: &Value) -> Value {
         let mut patch = self.clone();
         patch.drop_defaults();
@@ -133,7 +132,7 @@ impl Patch<'_> {
 }
 
 impl<'s> ObjectPatch<'s> {
-    /// Makes a patch without a change.
+    /// Creates a patch without changes.
     pub(super) fn new(rules: &'s ObjectRules) -> Self {
         Self {
             rules,

@@ -1,12 +1,13 @@
-//! [`Path`]: where a value is, as a list on the stack.
+//! [`Path`]: the position of a value, as a linked list on the stack.
 
 use std::fmt;
 
 use stockade_errors::short_name::{short_name, short_path};
 
-/// A path such as `address.zip` or `tags[0]`; shown only when it is needed.
+/// A path such as `address.zip` or `tags[0]`, converted to text only when
+/// needed.
 pub(super) enum Path<'p> {
-    /// The whole input; shown as nothing.
+    /// The whole input, displayed as empty text.
     Root,
     /// A property.
     Field {
@@ -25,17 +26,17 @@ pub(super) enum Path<'p> {
 }
 
 impl Path<'_> {
-    /// Shows the path as text for a client, who may have chosen a name in it:
-    /// at most 200 bytes.
+    /// Returns the path as text for the client, with at most 200 bytes. The
+    /// client may have chosen names in it.
     pub(super) fn shown(&self) -> String {
         match self {
-            // The usual case, without a formatter.
+            // Avoids the formatter in the common case.
             Self::Field { name, parent: Self::Root } => short_name(name).into_owned(),
             _ => short_path(self),
         }
     }
 
-    /// Returns the name of the property; empty for an element.
+    /// Returns the name of the property. Empty for an element.
     pub(super) fn name(&self) -> &str {
         match self {
             Self::Field { name, .. } => name,

@@ -1,4 +1,4 @@
-//! The preparation of a value: trim, transform, conversion.
+//! Prepares a value: trim, transform, conversion.
 
 use serde_json::Value;
 use stockade_errors::ApiError;
@@ -13,7 +13,12 @@ use crate::number::{self, whole_float};
 use crate::pattern;
 
 impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
-    /// Returns the prepared value; `None` when it stays as it is.
+    /// Returns the prepared value, or `None` if it is unchanged.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of a failed `transform`. Also fails if the result is
+    /// nested too deeply.
     pub(super) fn prepare<'d>(
         &self,
         node: &Node,
@@ -82,15 +87,16 @@ pub(super) fn coerce(node: &Node, text: &str, strict_numbers: bool) -> Option<Va
             return None;
         }
         let number = number::parse(text)?;
-        // `1.0` for an integer is the integer, which typed code can read.
+        // Convert `1.0` to an integer, because typed code cannot read it
+        // otherwise.
         let whole = if node.types.want_whole() { whole_float(&number) } else { None };
         return Some(Value::Number(whole.unwrap_or(number)));
     }
     None
 }
 
-/// Returns true if a list is wanted, and the value is a single one, as a query
-/// has it.
+/// Returns true if the schema expects a list but the value is a single item, as
+/// in a query string.
 pub(super) fn is_one_of_list(node: &Node, value: Kind<'_>) -> bool {
     let is_scalar = matches!(value, Kind::Text(_) | Kind::Number(_) | Kind::Bool(_));
     let takes_scalar = node.types.mask & !(kind::ARRAY | kind::NULL) != 0;

@@ -1,4 +1,4 @@
-//! [`Sink`]: the listeners of a walk.
+//! [`Sink`]: receives the errors and changes of a walk.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -12,30 +12,33 @@ use super::path::Path;
 use crate::node::Violation;
 use crate::options::ValidationOptions;
 
-/// A listener that gets each broken rule and decides if the walk goes on.
+/// Receives each violation and decides whether the walk continues.
 pub(super) trait Sink<'s> {
-    /// Only the outcome is of interest: no words, no changes.
+    /// True if only the outcome matters. The walk then produces neither
+    /// messages nor changes.
     const IS_QUIET: bool;
 
-    /// A change of a value, if changes are of interest.
+    /// A change to a value, if the sink collects changes.
     type Change: Clone + Into<Patch<'s>>;
 
-    /// Returns true if nothing more is looked at.
+    /// Returns true if the walk should stop.
     fn is_done(&self) -> bool;
 
-    /// Returns true if a change is to be made; if not, this may end the walk.
+    /// Returns true if the caller should make a change. Otherwise, this call
+    /// may end the walk.
     fn takes_change(&mut self) -> bool;
 
-    /// Notes that a value changes.
+    /// Records a change to a value.
     fn change(&mut self, make: impl FnOnce() -> Patch<'s>) -> Option<Self::Change>;
 
-    /// Ends the walk without a verdict: a function failed.
+    /// Ends the walk without an outcome because a function failed.
     fn fail(&mut self, failure: ApiError);
 
-    /// Notes a broken rule, with the message of the schema or the usual one.
+    /// Reports a violation, with the message of the schema or the default
+    /// message.
     fn note(&mut self, path: &Path<'_>, message: Option<&str>, broken: Violation<'_>);
 
-    /// Notes a broken rule, and tells the caller if the walk goes on.
+    /// Reports a violation and returns whether the walk continues.
     #[inline]
     fn tell(
         &mut self,
@@ -47,16 +50,16 @@ pub(super) trait Sink<'s> {
         if self.is_done() { Break(()) } else { Continue(()) }
     }
 
-    /// Notes the verdict of a `custom` function.
+    /// Reports an error of a `custom` function.
     fn note_custom(&mut self, path: &Path<'_>, text: ErrorText);
 
-    /// Notes an error that is made already.
+    /// Reports an existing error.
     fn note_error(&mut self, error: FieldError);
 
     /// Returns the number of errors so far.
     fn count(&self) -> usize;
 
-    /// Sets if a change ends the walk, and returns the old setting.
+    /// Sets whether a change ends the walk, and returns the previous setting.
     fn set_keep(&mut self, keep: bool) -> bool {
         keep
     }
@@ -74,11 +77,12 @@ pub(super) trait Sink<'s> {
     /// Returns true if the walk ends without an outcome.
     fn has_given_up(&self) -> bool;
 
-    /// Returns true if a broken rule was noted since the beginning of a trial, or none can be.
+    /// Returns true if an error was reported since the start of a trial, or if
+    /// the sink accepts no more errors.
     fn has_noted_since(&self, before: &Checkpoint) -> bool;
 }
 
-/// The state of a sink at the beginning of a trial.
+/// The state of a sink at the start of a trial.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Checkpoint {
     errors: usize,
@@ -88,17 +92,18 @@ pub(super) struct Checkpoint {
     keep: bool,
 }
 
-/// Ends the walk at the first broken rule, and with `keep` at the first change.
+/// Ends the walk at the first violation. If `keep` is set, a change also ends
+/// it.
 pub(super) struct Quiet {
     keep: bool,
     done: bool,
     /// True if a trial changed a value or failed. Only a walk with changes can find the outcome.
     pub(super) needs_changes: bool,
-    /// The number of trials around the current value.
+    /// The number of trials in progress.
     trials: usize,
-    /// The broken rule that leaves the outcome open.
+    /// The violation that leaves the outcome undecided.
     pub(super) undecided: Option<Violation<'static>>,
-    /// The reason why there is no outcome: a function failed.
+    /// The error of a failed function. There is no outcome in this case.
     failure: Option<Box<ApiError>>,
 }
 
@@ -115,8 +120,12 @@ impl Quiet {
         }
     }
 
-    /// Returns true if no rule is broken. The error is the failure of a function, or `None`
-    /// if the outcome is open.
+    /// Returns true if there is no violation.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of a failed function, or `None` if the outcome is
+    /// undecided.
     pub(super) fn finish(&mut self) -> Result<bool, Option<Box<ApiError>>> {
         match self.failure.take() {
             Some(failure) => Err(Some(failure)),
@@ -205,14 +214,14 @@ impl<'s> Sink<'s> for Quiet {
     }
 }
 
-/// Makes an error of each broken rule.
+/// Collects an error for each violation.
 pub(super) struct Collecting {
     abort_early: bool,
     most_errors: usize,
     errors: Vec<FieldError>,
-    /// Of the texts of the errors.
+    /// Total size of field names and messages, in bytes.
     error_bytes: usize,
-    /// The reason why there is no verdict: a function failed.
+    /// The error of a failed function. There is no outcome in this case.
     failure: Option<ApiError>,
     done: bool,
 }
@@ -328,7 +337,7 @@ impl<'s> Sink<'s> for Collecting {
     }
 }
 
-/// Returns the message for a value that is not there, and the id of the message.
+/// Returns the message for a missing value, with the id of the message.
 fn missing(path: &Path<'_>) -> (Cow<'static, str>, Option<&'static str>) {
     let message = match (path, path.name()) {
         (Path::Root, _) => return (Violation::Required.message(), Some("required-value")),
@@ -338,6 +347,7 @@ fn missing(path: &Path<'_>) -> (Cow<'static, str>, Option<&'static str>) {
     (message.into(), Some("required"))
 }
 
-/// Of text, on the average: a long key before many wrong values is part of the
-/// path of each.
+/// Average size limit of the text of one error. It matters if a long key
+/// encloses many invalid values, because the path of each error contains the
+/// key.
 const BYTES_PER_ERROR: usize = 1 << 10;

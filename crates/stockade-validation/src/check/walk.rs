@@ -1,4 +1,4 @@
-//! [`Walk`]: one value after the other.
+//! [`Walk`]: visits each value of the data.
 
 use serde_json::Value;
 use stockade_errors::ErrorText;
@@ -16,34 +16,34 @@ use crate::number::Num;
 use crate::options::ValidationOptions;
 use crate::pattern;
 
-/// One validation.
+/// The state of one validation.
 pub(super) struct Walk<'r, 's, S> {
     /// The named rules that nodes refer to.
     pub(super) definitions: &'s [Definition],
-    /// The levels that there may still be, where they are counted.
+    /// Remaining nesting levels. Only a quiet walk counts them.
     pub(super) levels: usize,
-    /// The number of definitions that are being followed.
+    /// The number of nested definitions around the current value.
     pub(super) followed: usize,
     pub(super) options: &'r ValidationOptions,
-    /// The whole input as it came, for `custom`; `None` calls neither that nor
-    /// `transform`.
+    /// The whole unchanged input for `custom`. If it is `None`, neither
+    /// `custom` nor `transform` runs.
     pub(super) root: Option<&'r Value>,
-    /// True if the caller wants the data, changed or not.
+    /// True if the caller needs the resulting data, changed or not.
     pub(super) keep: bool,
     /// The chosen variants of unions.
     pub(super) choices: Option<Box<Choices>>,
-    /// The last value of a definition has a wrong type or is missing.
+    /// True if the last checked value is missing or has a wrong type.
     pub(super) is_over: bool,
-    /// Steps are counted, because the schema has alternatives.
+    /// True if the walk counts steps, because the schema has alternatives.
     pub(super) limits_steps: bool,
-    /// The steps that are left.
+    /// The remaining steps.
     pub(super) fuel: usize,
-    /// The steps have run out, which is reported already.
+    /// True if no steps remain. This has already been reported.
     pub(super) is_exhausted: bool,
     pub(super) sink: S,
 }
 
-/// The part of the node that refers to a definition in judging its value.
+/// Settings of the node that refers to a definition.
 #[derive(Clone, Copy)]
 pub(super) struct Holder<'s> {
     pub(super) message: Option<&'s str>,
@@ -52,13 +52,13 @@ pub(super) struct Holder<'s> {
 }
 
 impl Holder<'_> {
-    /// No other node refers to the node.
+    /// No other node refers to this node.
     pub(super) const NONE: Self = Self { message: None, required: None };
 }
 
 impl<'s> Holder<'s> {
-    /// Returns the message for the value of a node: the one of the node that
-    /// refers to it goes before its own.
+    /// Returns the message for a value. The message of the referring node takes
+    /// precedence.
     pub(super) fn message(self, node: &'s Node) -> Option<&'s str> {
         self.message.or(node.message.as_deref())
     }
@@ -110,7 +110,7 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
             Some(name) => Path::Field { name, parent: &Path::Root },
             None => Path::Root,
         };
-        // Without words they are counted on the way.
+        // A quiet walk counts the levels as it visits them.
         if !S::IS_QUIET && data.exceeds(MAX_DEPTH) {
             self.sink.note(&path, None, Violation::Depth);
             return None;
@@ -121,7 +121,7 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
         self.visit(node, data, || path)
     }
 
-    /// Prepares and judges a value that no other node refers to.
+    /// Prepares and validates a value that is not reached through a reference.
     #[inline]
     pub(super) fn visit<'d, 'p>(
         &mut self,
@@ -148,14 +148,14 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
             Kind::Object(_) => kind::OBJECT,
             _ => return self.prepared(node, value, path, Holder::NONE),
         };
-        // Nothing but functions prepares a container.
+        // Only functions change a container during preparation.
         if node.is_plain && node.literals.is_empty() && node.types.take(bit) {
             return self.content(node, value, path, Holder::NONE);
         }
         self.prepared(node, value, path, Holder::NONE)
     }
 
-    /// Prepares and judges a value.
+    /// Prepares and validates a value.
     #[inline(never)]
     pub(super) fn prepared<'d>(
         &mut self,
@@ -196,7 +196,7 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
             self.sink.note(path, message, Violation::Rule("false", "Value is not allowed"));
             return None;
         }
-        // A text may be empty only now that the definition has prepared it.
+        // The definition's preparation may have made the text empty.
         let is_held = holder.required.is_some_and(|holder| is_missing(holder, kind));
         let is_required = node.required && is_missing(node, kind);
         if is_held || is_required {
@@ -240,7 +240,7 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
         change
     }
 
-    /// Judges the elements or members of a value.
+    /// Validates the elements or members of a value.
     fn content<'d>(
         &mut self,
         node: &'s Node,
@@ -266,8 +266,9 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
         change
     }
 
-    /// Counts a level and the steps of a container; returns true if there may be one more.
-    /// Where paths are wanted, the levels have been settled before.
+    /// Counts the level and steps of a container. Returns false if a limit is
+    /// exceeded. If the walk collects errors, the nesting depth has already
+    /// been checked.
     fn enter(&mut self, count: usize, path: &Path<'_>) -> bool {
         if self.limits_steps && !self.spend(count.saturating_add(1), path) {
             return false;
@@ -277,8 +278,8 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
         is_left
     }
 
-    /// Counts steps of the alternatives of a schema; returns false, and reports it once, if
-    /// none are left.
+    /// Counts steps for a schema with alternatives. If none remain, reports it
+    /// once and returns false.
     pub(super) fn spend(&mut self, steps: usize, path: &Path<'_>) -> bool {
         self.fuel = self.fuel.saturating_sub(steps);
         if self.fuel == 0 {
@@ -287,7 +288,7 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
         self.fuel > 0
     }
 
-    /// Reports once that no steps are left.
+    /// Reports once that no steps remain.
     pub(super) fn exhaust(&mut self, path: &Path<'_>) {
         self.fuel = 0;
         if !std::mem::replace(&mut self.is_exhausted, true) {
@@ -295,7 +296,7 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
         }
     }
 
-    /// Passes over a value for which there are no rules.
+    /// Skips a value without rules.
     #[inline]
     pub(super) fn skip<'d>(&mut self, value: impl Data<'d>) -> Option<S::Change> {
         if S::IS_QUIET && value.exceeds(self.levels) {
@@ -335,14 +336,15 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
     }
 }
 
-/// The steps of a validation by a schema with alternatives: elements and members that are
-/// looked at, and alternatives that are tried. They take up to 100 ns each.
+/// Step limit for a schema with alternatives. A step is an element or member
+/// visited, or an alternative tried, and takes up to 100 ns.
 const STEPS: usize = 200_000;
 
-/// Further steps for each value of the data.
+/// Additional steps for each value of the data.
 const STEPS_PER_VALUE: usize = 256;
 
-/// Returns true for null unless that is allowed by name, and for empty text.
+/// Returns true for empty text, and for null unless the type explicitly allows
+/// it.
 fn is_missing(node: &Node, value: Kind<'_>) -> bool {
     match value {
         Kind::Null => node.null_is_missing(),
