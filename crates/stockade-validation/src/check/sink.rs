@@ -103,7 +103,7 @@ pub(super) struct Quiet {
     trials: usize,
     /// The violation that leaves the outcome undecided.
     pub(super) undecided: Option<Violation<'static>>,
-    /// The error of a failed function. There is no outcome in this case.
+    /// The error of a failed function, which leaves the walk without an outcome.
     failure: Option<Box<ApiError>>,
 }
 
@@ -120,7 +120,7 @@ impl Quiet {
         }
     }
 
-    /// Returns true if there is no violation.
+    /// Returns true if the value is valid.
     ///
     /// # Errors
     ///
@@ -221,7 +221,7 @@ pub(super) struct Collecting {
     errors: Vec<FieldError>,
     /// Total size of field names and messages, in bytes.
     error_bytes: usize,
-    /// The error of a failed function. There is no outcome in this case.
+    /// The error of a failed function, which leaves the walk without an outcome.
     failure: Option<ApiError>,
     done: bool,
 }

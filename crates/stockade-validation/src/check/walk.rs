@@ -337,7 +337,7 @@ impl<'r, 's, S: Sink<'s>> Walk<'r, 's, S> {
 }
 
 /// Step limit for a schema with alternatives. A step is an element or member
-/// visited, or an alternative tried, and takes up to 100 ns.
+/// visited, or an alternative tried, and needs at most 100 ns.
 const STEPS: usize = 200_000;
 
 /// Additional steps for each value of the data.
