@@ -1,30 +1,31 @@
-//! [`Errors`]: every mistake in the input of one macro, reported at once.
+//! [`Errors`]: collects all errors in the input of a macro and reports them at
+//! once.
 
 use proc_macro2::{Span, TokenStream};
 
-/// The mistakes found so far.
+/// The errors found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Errors {
     list: Vec<syn::Error>,
 }
 
 impl Errors {
-    /// Adds a mistake with the caret on `span`.
+    /// Adds an error at `span`.
     pub(crate) fn push(&mut self, span: Span, message: impl std::fmt::Display) {
         self.list.push(syn::Error::new(span, message));
     }
 
-    /// Adds a mistake that a parser found.
+    /// Adds a parser error.
     pub(crate) fn keep(&mut self, error: syn::Error) {
         self.list.extend(error);
     }
 
-    /// Returns true if no mistake was found.
+    /// Returns true if there are no errors.
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Makes a `compile_error!` of each mistake, in the order of the source.
+    /// Creates a `compile_error!` for each error, in source order.
     pub(crate) fn into_tokens(mut self) -> TokenStream {
         self.list.sort_by_key(|error| {
             let start = error.span().start();
@@ -49,7 +50,7 @@ impl Errors {
     }
 }
 
-/// Returns `, first in line 12`, or nothing where the line is not known.
+/// Returns `, first in line 12`, or an empty string if the line is unknown.
 pub(crate) fn first_at(span: Span) -> String {
     match span.start().line {
         0 => String::new(),

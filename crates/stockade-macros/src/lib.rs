@@ -1,28 +1,29 @@
-//! The macros of stockade: [`routes!`], the derives [`Schema`] and [`ApiError`], and the
-//! attribute [`macro@middleware`].
+//! Procedural macros of stockade: [`routes!`], the derives [`Schema`] and
+//! [`ApiError`], and the attribute [`macro@middleware`].
 //!
-//! Each macro reports all mistakes in its input at once, with the caret on the
-//! wrong word. It still expands the correct parts, so that editors keep working
-//! and the compiler finds the mistakes in handlers too.
+//! Each macro reports all errors in its input at once, at the exact token. It
+//! still expands the valid parts, which keeps editors working and lets the
+//! compiler check the handlers.
 //!
-//! The expansion names `::stockade::…` if the calling crate depends on the
-//! facade, else the single crate: `stockade-routing` for `routes!`,
-//! `stockade-core` for replies and middleware, `stockade-errors` for `ApiError`,
-//! `stockade-validation` for `Schema`. A renamed dependency is found by its new
-//! name.
+//! The expansion refers to `::stockade::…` if the calling crate depends on the
+//! facade. Otherwise it uses the single crates: `stockade-routing` for
+//! `routes!`, `stockade-core` for replies and middleware, `stockade-errors` for
+//! `ApiError`, and `stockade-validation` for `Schema`. Renamed dependencies are
+//! supported.
 //!
 //! Spec: Route tree (object router); Handler contract; Errors.
 //!
 //! [`ApiError`]: macro@ApiError
 //! [`Schema`]: macro@Schema
 
-// Where things are:
+// Modules:
 // - `routes`: `routes!`; `parse`, `check` and `expand` in this order.
-// - `schema`, `api_error`: the derives; `reply`: the reply that `Schema` also makes.
-// - `schema_json`: the check of the keywords in `schema!`.
+// - `schema`, `api_error`: the derives; `reply`: the `Reply` impl that `Schema`
+//   also generates.
+// - `schema_json`: the keyword check for `schema!`.
 // - `middleware`: the attribute.
-// - `paths`: the names of the crates in generated code.
-// - `errors`, `suggest`: the collected mistakes, and "did you mean".
+// - `paths`: the crate paths in generated code.
+// - `errors`, `suggest`: the collected errors, and "did you mean" hints.
 
 mod api_error;
 mod errors;
@@ -37,7 +38,7 @@ mod suggest;
 use proc_macro::TokenStream;
 use stockade_path::__internal::keywords;
 
-/// The kind of value of a keyword, in words.
+/// Describes the value of a keyword.
 macro_rules! held {
     (Any) => {
         "a value"
@@ -86,7 +87,7 @@ macro_rules! held {
     };
 }
 
-/// The values that a keyword is about, in words.
+/// Describes the values that a keyword applies to.
 macro_rules! values {
     (ANY) => {
         "all values"
@@ -108,7 +109,7 @@ macro_rules! values {
     };
 }
 
-/// The rows of the table in the documentation of `Schema`.
+/// Generates the rows of the keyword table in the documentation of `Schema`.
 macro_rules! rows_of_keywords {
     (
         ()
@@ -123,7 +124,7 @@ macro_rules! rows_of_keywords {
     };
 }
 
-/// Makes a `RouteTree` from a tree as it is drawn.
+/// Builds a `RouteTree` from nested paths, methods and handlers.
 ///
 /// ```
 /// use stockade::extract::Path;
@@ -143,13 +144,13 @@ macro_rules! rows_of_keywords {
 /// }
 ///
 /// let api = routes! {
-///     // For everything at and below this node, a list or a single one.
+///     // Applies to this node and everything below it. A list or a single value.
 ///     middleware: [log],
 ///     "health": { GET: async || "ok" },
 ///     "users": {
-///         // A method, in any case, with a handler …
+///         // A method in any case, with a handler …
 ///         get: list,
-///         // … or with an entry, in which the handler may stand first without its key.
+///         // … or with route options. The handler can come first, without its key.
 ///         POST: {
 ///             create,
 ///             name: "users.create",
@@ -160,10 +161,10 @@ macro_rules! rows_of_keywords {
 ///             max_body: 64 * 1024,
 ///         },
 ///         ":id": { GET: { show, name: "users.show" } },
-///         // Several segments in one key.
+///         // One key can contain several segments.
 ///         "flights/:from-:to": { GET: flights },
 ///     },
-///     // All of another tree, as if it stood here.
+///     // Inserts another tree at this position.
 ///     ..teams(),
 /// };
 /// let app = stockade::create_router(api, stockade::RouterOptions::new()).build()?;
@@ -174,67 +175,68 @@ macro_rules! rows_of_keywords {
 ///
 /// # Keys of a tree
 ///
-/// | key | holds |
+/// | key | value |
 /// |---|---|
-/// | `GET`, `POST`, `PUT`, `DELETE`, `PATCH`, `HEAD`, `OPTIONS` in any case | a handler `f`, or an entry `{ f, … }` |
-/// | `ANY` in any case | the same, for every method that has no route of its own at this path |
-/// | `mount` | a tower service for everything at and below this node, or an entry `{ service, … }` |
-/// | `ws` | a WebSocket: a handler that takes it, or an entry; experimental |
-/// | `"segment"`, also several: `"api/v1"` | the tree below it, `{ … }`; `r"users\:batch"` has a colon that is text |
+/// | `GET`, `POST`, `PUT`, `DELETE`, `PATCH`, `HEAD`, `OPTIONS` in any case | a handler `f`, or route options `{ f, … }` |
+/// | `ANY` in any case | a handler or route options for every method without a route at this path |
+/// | `mount` | a tower service for this node and everything below it, or route options `{ service, … }` |
+/// | `ws` | a WebSocket handler, or route options; experimental |
+/// | `"segment"`, or several: `"api/v1"` | the subtree `{ … }`; `r"users\:batch"` contains a literal colon |
 /// | `middleware` | `[list]` or a single expression |
-/// | each [setting](#settings) | the setting of all routes from here on |
-/// | `host` | the host of the requests to all routes from here on: `"api.example.com"` or `":tenant.example.com"`; see `RouteTree::host` |
+/// | each [setting](#settings) | the setting for all routes below |
+/// | `host` | the request host for all routes below: `"api.example.com"` or `":tenant.example.com"`; see `RouteTree::host` |
 /// | `..` | another tree |
 ///
-/// Other methods are registered with the router's `route`. Braces after a
-/// method are an entry if they are empty, begin with `key:`, or hold a handler
-/// and a comma, else a block that gives the handler.
+/// Register other methods with the router's `route`. Braces after a method
+/// contain route options if they are empty, begin with `key:`, or contain a
+/// handler and a comma. Otherwise they are a block that returns the handler.
 ///
-/// HEAD goes to a route for HEAD, else to the route that GET would have. OPTIONS
-/// goes to a route for OPTIONS, which then answers preflights too; else to a
-/// route of any method, which gets no preflights; else it is answered with the
-/// methods of the path. A path with a route of any method has no 405.
+/// A HEAD request uses the HEAD route, or the route for GET if there is none.
+/// An OPTIONS request uses the OPTIONS route, which then also receives
+/// preflights. Otherwise it uses a route for any method, which does not receive
+/// preflights. If neither exists, the router responds with the methods of the
+/// path. A path with a route for any method never responds with 405.
 ///
-/// # Keys of an entry
+/// # Route options
 ///
-/// | key | holds |
+/// | key | value |
 /// |---|---|
-/// | `f`, as the first item | the request handler; the only item that an entry needs. The key form `handler: f` is valid too |
-/// | `name` | the name for `generate_url` |
-/// | `path` | a path that replaces that of the tree |
-/// | `middleware` | `[list]` or a single expression, run after that of the tree |
-/// | `validation`, `query`, `params` | the schemas of the body, of the query and of the parameters of the path |
-/// | each [setting](#settings) | the setting of this route |
-/// | `options`, `allowed_origins` | only of `ws`: its `WebSocketOptions`, or only the origins; `allowed_origins: false` for the same origin |
+/// | `f`, as the first item | the request handler, the only required item; `handler: f` also works |
+/// | `name` | the route name for `generate_url` |
+/// | `path` | a path that replaces the path in the tree |
+/// | `middleware` | `[list]` or a single expression; runs after the middleware of the tree |
+/// | `validation`, `query`, `params` | the schemas of the body, the query and the path parameters |
+/// | each [setting](#settings) | the setting for this route |
+/// | `options`, `allowed_origins` | for `ws` only: its `WebSocketOptions`, or only the origins; `allowed_origins: false` allows only the same origin |
 ///
 /// # Settings
 ///
-/// A router, a group, a node and an entry have the same settings. A key is the method of
-/// `RouteTree` and of `RouteEntry` that takes its value, and the documentation of the method
-/// has the details. The setting of an entry counts instead of the setting of its node, and so
-/// on to the router; only rate limits and concurrency limits add up. `auth` and `public` share one
-/// slot: the innermost level that sets either of them counts. `false` switches a
-/// setting off that has a value for it.
+/// Routers, groups, nodes and routes share the same settings. Each key is the
+/// name of a method of `RouteTree` and `RouteEntry`, which documents the
+/// details. The innermost level that sets a value wins. Only rate limits and
+/// concurrency limits add up. `auth` and `public` share one slot: the innermost
+/// level that sets either of them wins. `false` turns off a setting that has a
+/// value.
 ///
-/// | key | holds |
+/// | key | value |
 /// |---|---|
-/// | `max_body` | the limit of the body in bytes |
-/// | `accepts` | the media types that the body may have: `["application/json"]`; `false` for every type that the handler reads |
-/// | `max_json_values` | the limit of the values of a JSON body that are kept untyped |
-/// | `validation_status` | the status of a failed validation, from 400 to 499: `422` |
-/// | `validation_options` | the options for validation by schemas |
-/// | `error_handling` | an `ErrorHandler` for errors, or a function `fn(&mut ErrorReply)` or `fn(&mut ErrorReply, &RequestHead)`; `false` for the default body |
-/// | `rate_limit` | the limit of the requests of a client, of a node for all routes in it together: `10 / MINUTE`, or `RateLimit::by` for a quota per user; `false` for none at all |
-/// | `concurrency_limit` | the limit of the requests in flight: `10`; `false` for none at all |
-/// | `timeout` | the limit of the time until the response, a `Duration`, or `with_timeout` with a status |
-/// | `run_to_completion` | handlers finish although their client disconnects or `timeout` responds: `true` for up to 30 s, a `Duration`, or `false` |
-/// | `cors` | rules of CORS: an origin, a list, or `CorsOptions`; `false` for no headers of CORS |
-/// | `auth` | how users are authenticated: an `Auth` or `&Auth`, such as `&token`; `token.optional()` does not require a user |
-/// | `public` | the reason why routes need no login, a text; it removes the `auth` around it |
-/// | `docs` | of a route `RouteDocs`, or only the summary; of a node `RouteDocs` without a summary, the defaults of its routes |
-/// | `tag` | the group of the routes in documents: a name or a `Tag` |
-/// | `deprecated_since`, `sunset` | the day from which routes should no longer be used, and the day from which they may be gone; `false` for none |
-/// | `outlives_user` | the reason why WebSockets and event streams may outlive the login of their user, a text |
+/// | `max_body` | the maximum body size in bytes |
+/// | `accepts` | the accepted media types of the body: `["application/json"]`; `false` accepts every type that the handler reads |
+/// | `max_json_values` | the maximum number of untyped values in a JSON body |
+/// | `validation_status` | the status for invalid input, from 400 to 499: `422` |
+/// | `validation_options` | the options for schema validation |
+/// | `error_handling` | an `ErrorHandler`, or a function `fn(&mut ErrorReply)` or `fn(&mut ErrorReply, &RequestHead)`; `false` uses the default error body |
+/// | `rate_limit` | the request limit for each client: `10 / MINUTE`, or `RateLimit::by` for a quota for each user; on a node, it covers all its routes together; `false` removes all rate limits |
+/// | `concurrency_limit` | the maximum number of requests in flight: `10`; `false` removes all limits |
+/// | `timeout` | the maximum time until the response, a `Duration`, or `with_timeout` with a status |
+/// | `run_to_completion` | handlers finish even if the client disconnects or `timeout` responds: `true` for up to 30 s, a `Duration`, or `false` |
+/// | `cors` | the CORS rules: an origin, a list, or `CorsOptions`; `false` sends no CORS headers |
+/// | `auth` | how users are authenticated: an `Auth` or `&Auth`, such as `&token`; `token.optional()` makes the user optional |
+/// | `public` | the reason why routes need no login, a string; it removes the enclosing `auth` |
+/// | `docs` | on a route: `RouteDocs`, or only the summary; on a node: `RouteDocs` without a summary, as the defaults for its routes |
+/// | `tag` | the group of the routes in API documents: a name or a `Tag` |
+/// | `deprecated_since`, `sunset` | the date when routes become deprecated, and the date when they may disappear; `false` clears it |
+/// | `outlives_user` | the reason why WebSockets and event streams may outlive the user's login, a string |
 ///
 /// ```
 /// # use stockade::routes;
@@ -256,12 +258,13 @@ macro_rules! rows_of_keywords {
 /// # Ok::<(), stockade::ConfigError>(())
 /// ```
 ///
-/// # What is checked
+/// # Compile-time checks
 ///
-/// While compiling, wherever the text is a literal: that paths can be read, that
-/// no parameter stands twice in a path and nothing after `**`, that a method and
-/// an equivalent path, a key of a node and the name of a route stand only once.
-/// Spread trees are looked at when the router is built.
+/// The macro checks literals at compile time. It rejects malformed paths,
+/// duplicate parameters in a path, and segments after `**`. It also rejects
+/// duplicate keys in a node, duplicate route names, and routes with the same
+/// method and an equivalent path. Spread trees are checked when the router is
+/// built.
 ///
 /// ```compile_fail
 /// use stockade::routes;
@@ -275,8 +278,8 @@ macro_rules! rows_of_keywords {
 ///
 /// # Expansion
 ///
-/// Only calls of the public builder, one for each line, so that a tree that is
-/// made at run time is made in the same way:
+/// The macro expands only to calls of the public builder, one for each line.
+/// You can build the same tree at run time:
 ///
 /// ```
 /// # async fn list() {}
@@ -299,8 +302,8 @@ pub fn routes(input: TokenStream) -> TokenStream {
     routes::routes(input.into()).into()
 }
 
-/// Reports unknown keywords in the JSON of `stockade_validation::schema!`, which calls it.
-/// It carries no promise of stability.
+/// Reports unknown keywords in the JSON of `stockade_validation::schema!`,
+/// which calls this macro. Not part of the stable API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn check_schema(input: TokenStream) -> TokenStream {
@@ -309,14 +312,14 @@ pub fn check_schema(input: TokenStream) -> TokenStream {
 
 /// Documents middleware at its definition.
 ///
-/// The function becomes a function without arguments that makes the middleware. Lists
-/// take its name:
+/// The function becomes a function without arguments that creates the
+/// middleware. Use its name in middleware lists:
 ///
 /// ```
 /// use stockade::extract::Path;
 /// use stockade::{ApiError, Request, RouterOptions, create_router, routes};
 ///
-/// /// Lets only members of the organization pass.
+/// /// Rejects requests from outside the organization.
 /// #[stockade::middleware(may_respond(404, "No such organization"))]
 /// async fn in_org(Path(org): Path<String>, _req: &mut Request) -> Result<(), ApiError> {
 ///     if org == "acme" { Ok(()) } else { Err(ApiError::new(404, "No such organization")) }
@@ -329,12 +332,13 @@ pub fn check_schema(input: TokenStream) -> TokenStream {
 /// # Ok::<(), stockade::ConfigError>(())
 /// ```
 ///
-/// Each `may_respond(status, meaning)` is an error that the middleware may respond with, 400
-/// to 599. Without `may_respond`, documents list the statuses of the error type `E` of a
-/// `Result<…, E>`; `may_respond` replaces all of them. Extractors add their own responses.
+/// Each `may_respond(status, meaning)` declares an error response of the
+/// middleware, with a status from 400 to 599. Without `may_respond`, API
+/// documents list the statuses of the error type `E` in `Result<…, E>`.
+/// `may_respond` replaces all of them. Extractors add their own responses.
 ///
-/// The function has one of the three forms of the page `stockade::middleware`. It may be
-/// generic: a list takes `in_org::<T>` then.
+/// The function must have one of the three forms described in
+/// `stockade::middleware`. It may be generic: use `in_org::<T>` in a list.
 ///
 /// Spec: Middleware contract.
 #[proc_macro_attribute]
@@ -342,11 +346,11 @@ pub fn middleware(options: TokenStream, item: TokenStream) -> TokenStream {
     middleware::middleware(options.into(), &item.into()).into()
 }
 
-/// Makes an error type of the application an `ApiError`, so that handlers can
-/// return it and `?` converts it.
+/// Derives conversion to `ApiError` for an application's error type. Handlers
+/// can return the type, and `?` converts it.
 ///
-/// Each variant has a status from 400 to 599, and a message in the notation of
-/// `format!` that shows fields by name, or by position in a tuple:
+/// Each variant has a status from 400 to 599. Its message uses `format!` syntax
+/// and can refer to fields by name, or by position in a tuple:
 ///
 /// ```
 /// use stockade::ApiError;
@@ -378,11 +382,11 @@ pub fn middleware(options: TokenStream, item: TokenStream) -> TokenStream {
 /// let error = ApiError::from(ShopError::Order { missing: vec![7] });
 /// assert_eq!(error.body(false)["details"], json!([7]));
 ///
-/// // A message of 5xx is logged with its causes and not sent.
+/// // The message of a 5xx error is logged with its causes, but not sent.
 /// let error = ApiError::from(pay().unwrap_err());
 /// assert_eq!(error.body(false), json!({ "error": "Bad Gateway" }));
 ///
-/// // A transparent variant is answered as the error within it.
+/// // A transparent variant produces the response of its inner error.
 /// #[derive(ApiError, Debug)]
 /// enum AppError {
 ///     #[status(transparent)]
@@ -395,42 +399,45 @@ pub fn middleware(options: TokenStream, item: TokenStream) -> TokenStream {
 /// # let _ = AppError::Stranger;
 /// ```
 ///
-/// # What is written
+/// # Generated impls
 ///
-/// - With a message on every variant: `Display`, `std::error::Error`, and
+/// - If every variant has a message: `Display`, `std::error::Error`, and
 ///   `From<Self> for ApiError`.
-/// - Also `IntoError`, so that handlers and middleware may return the type as an
-///   error. A crate that depends on `stockade-errors` alone gets no `IntoError`.
-/// - With a message on none: only `From<Self> for ApiError`, which takes the
-///   text from the `Display` of the type. So it works together with another
-///   derive that writes `Display` and `Error`.
+/// - If no variant has a message: only `From<Self> for ApiError`, which uses
+///   the type's `Display` text. This works together with another derive that
+///   implements `Display` and `Error`.
+/// - In both cases: `IntoError`, which lets handlers and middleware return the
+///   type as an error. This impl is missing if the crate depends only on
+///   `stockade-errors`.
 ///
-/// A transparent variant goes with both, and has no message of its own. A type
-/// with no other variants counts as one without messages.
+/// Transparent variants do not have a message and can be used in both cases. A
+/// type with only transparent variants counts as a type without messages.
 ///
-/// The `ApiError` of a transparent variant is that of its field, with status,
-/// message, details, headers and source. Any other keeps the value as its source, so that middleware and the log
-/// can look at it: `error.source()?.downcast_ref::<ShopError>()`. Where the
-/// text of a cause only repeats the message, the log leaves it out.
+/// A transparent variant returns its field's `ApiError`, including the status,
+/// message, details, headers and source. All other variants keep the value as
+/// the source for middleware and the log:
+/// `error.source()?.downcast_ref::<ShopError>()`. The log omits a cause if its
+/// text only repeats the message.
 ///
 /// # Attributes
 ///
 /// | on | attribute | meaning |
 /// |---|---|---|
 /// | a variant, or a struct | `#[status(404)]`, `#[status(404, "…")]` | the status, and the message |
-/// | a variant, or a struct | `#[status(transparent)]` | the answer is that of the only field, which is an `Into<ApiError>`; `Display` and `Error::source` are those of the field too |
+/// | a variant, or a struct | `#[status(transparent)]` | forwards the response, `Display` and `Error::source` to the only field, which must be `Into<ApiError>` |
 /// | a variant, or a struct | `#[status(404, "…", type = "no-product")]` | also the problem type |
-/// | a field | `#[member]`, `#[member("orderId")]` | a member of the body if the status is below 500: any `Serialize` with `Schema`; an absent `Option` is left out |
-/// | a field | `#[details]` | sent as `details` if the status is below 500: any `Serialize`; an absent `Option` is left out |
-/// | a field | `#[source]` | the cause; a field named `source` is one without it |
-/// | the only field | `#[from]` | the cause, which becomes the variant by `From` |
+/// | a field | `#[member]`, `#[member("orderId")]` | a member of the body if the status is below 500: any `Serialize` with `Schema`; an absent `Option` is omitted |
+/// | a field | `#[details]` | sent as `details` if the status is below 500: any `Serialize`; an absent `Option` is omitted |
+/// | a field | `#[source]` | the cause; a field named `source` does not need the attribute |
+/// | the only field | `#[from]` | the cause, with a `From` impl that creates the variant |
 ///
-/// `#[source]` and `#[from]` belong to the derive with messages. Without the
-/// facade, `#[details]` and `#[member]` need `serde_json` among the dependencies.
+/// `#[source]` and `#[from]` require messages. Without the facade, `#[details]`
+/// and `#[member]` require a dependency on `serde_json`.
 ///
 /// # Problem types
 ///
-/// With `type = "…"` a variant has a problem type (RFC 9457), by which clients recognize it:
+/// `type = "…"` gives a variant a problem type (RFC 9457), which lets clients
+/// recognize it:
 ///
 /// ```
 /// use stockade::ProblemBase;
@@ -463,14 +470,17 @@ pub fn middleware(options: TokenStream, item: TokenStream) -> TokenStream {
 /// # Ok::<(), stockade::InvalidProblemBase>(())
 /// ```
 ///
-/// The type is an absolute URI, or a relative path that resolves against the base of
-/// `RouterOptions::problem_details`. It is never made of the name of the variant, so you can
-/// rename variants. Without problem details the body has the members, but not the type.
+/// The type is an absolute URI, or a relative path that resolves against the
+/// base of `RouterOptions::problem_details`. It does not depend on the
+/// variant's name, so you can rename variants. Without problem details, the
+/// body contains the members but not the type.
 ///
-/// `#[member]` needs a `type`, which defines the members. Their names cannot be `type`,
-/// `status`, `title`, `detail`, `instance`, `error` or `details`. All variants with one type
-/// have the same members; a router rejects others. Documents have a component for each type,
-/// and `routes.lock` records it: to remove a type is a breaking change.
+/// `#[member]` requires a `type`, which defines the members. Member names
+/// cannot be `type`, `status`, `title`, `detail`, `instance`, `error` or
+/// `details`. All variants with one type must have the same members; otherwise
+/// the router reports a configuration error. API documents have a component for
+/// each type. `routes.lock` records the types, and removing one is a breaking
+/// change.
 ///
 /// Spec: Errors › Error classes. Source: RFC 9457, section 3.
 #[proc_macro_derive(ApiError, attributes(status, details, member, source, from))]
@@ -479,11 +489,11 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
     api_error::api_error(&input).into()
 }
 
-/// Writes the schema of a type: `HasSchema`. A type that is also `Serialize` becomes a
-/// [reply](#replies).
+/// Derives `HasSchema` from the definition of a type. A type that also
+/// implements `Serialize` becomes a [reply](#replies).
 ///
-/// The schema follows serde's attributes, the types of the fields, and the
-/// keywords of `#[schema(…)]`:
+/// The schema follows serde's attributes, the field types, and the keywords in
+/// `#[schema(…)]`:
 ///
 /// ```
 /// use stockade::serde_json::json;
@@ -497,7 +507,7 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 ///     #[schema(kind = "email")]
 ///     email: String,
 ///     age: Option<u8>,
-///     /// Words to be found by.
+///     /// Search terms.
 ///     #[serde(default)]
 ///     #[schema(max_items = 3, items(min_length = 2))]
 ///     tags: Vec<String>,
@@ -513,15 +523,10 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 ///
 /// # Fields
 ///
-/// A field must be there, though it may be empty text, unless it is an `Option`
-/// or has a default, of serde or of the schema. A `Patch` may be absent or null
-/// and tells the two apart; an `Optional` may be absent and must not be null. With `required` it must not be
-/// empty text either. A field that a function reads (`with`,
-/// `deserialize_with`) may hold anything, unless `#[schema(with = path)]` names
-/// a function that gives its rule. `skip`, `rename`, `rename_all`, `flatten`,
-/// `deny_unknown_fields`, `transparent`, `from`, `try_from` and `into` are
-/// followed. An element of a tuple struct that has
-/// a default may be absent, if all behind it are absent.
+/// A field is required, but it may be empty text. It is optional if it is an
+/// `Option` or has a default, from serde or the schema. A `Patch` may be absent
+/// or null and distinguishes the two. An `Optional` may be absent but not null.
+/// `required` also rejects empty text.
 ///
 /// A field with `alias` has several names. A request with two of these names gets a 400. Validated
 /// data and documents contain only the name of the field.
@@ -547,24 +552,24 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// `bound`, `borrow`, `crate`, `expecting`, `getter` and `remote` do not change the
-/// form of a type. An attribute of serde that is not listed here does not compile.
-/// `#[serde_as]` and `#[skip_serializing_none]` of `serde_with` must be above
+/// `bound`, `borrow`, `crate`, `expecting`, `getter` and `remote` do not affect
+/// the schema. Any serde attribute not listed here is a compile error.
+/// `#[serde_as]` and `#[skip_serializing_none]` from `serde_with` must be above
 /// `#[derive(Schema)]`.
 ///
-/// If an `impl` by hand or another derive, such as `DeserializeFromStr`, reads the
-/// type from another kind of value than the schema describes, the schema is a
-/// configuration error. Declare the form by `#[schema(kind = "…")]` or
+/// The schema is a configuration error if a handwritten `impl` or another
+/// derive, such as `DeserializeFromStr`, reads a different type of JSON value.
+/// In this case, declare the form with `#[schema(kind = "…")]` or
 /// `#[schema(with = path)]` on the type.
 ///
-/// Types of other crates have a schema by a feature of the crate's name: the
-/// docs of `HasSchema` list them. For any other type `#[schema(opaque)]` takes
-/// each value that serde reads, and more keywords may narrow it:
+/// Features named after other crates add schemas for their types; see
+/// `HasSchema` for the list. For any other type, `#[schema(opaque)]` accepts
+/// every value that serde reads. More keywords may narrow it:
 ///
 /// ```
 /// use stockade::validation::{HasSchema, Schema, ValidationOptions};
 ///
-/// /// A type of another crate.
+/// /// A type from another crate.
 /// #[derive(serde::Deserialize)]
 /// struct Point(f64, f64);
 ///
@@ -582,9 +587,9 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 ///
 /// # Enums
 ///
-/// Variants without fields are a list of names. With a `#[repr(u8)]`, or another
-/// integer, they are a list of numbers if serde reads or writes these, as with the
-/// derives of `serde_repr`.
+/// An enum without fields is a list of names. With `#[repr(u8)]` or another
+/// integer type, it is a list of numbers if serde reads or writes numbers, as
+/// with the `serde_repr` derives.
 ///
 /// All forms of serde are supported: the name of the variant as the key, `tag`, `tag` and
 /// `content`, and `untagged` on the enum or on variants. A variant with `other` accepts all unknown
@@ -598,9 +603,10 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// that serde reads as an earlier variant. A type may also reject values that match its rule, for
 /// example with `try_from`. serde itself chooses the variant in this case.
 ///
-/// If no variant fits, the errors are the errors of the closest variant. The closest variant has
-/// the JSON type of the value, then a constant that is equal, then the fewest wrong types, missing
-/// fields and unlisted fields, then the first position.
+/// If no variant matches, validation reports the errors of the closest variant.
+/// The order of preference is: a matching JSON type, an equal constant, the
+/// fewest errors (wrong types, missing fields and unlisted fields), and the
+/// first position.
 ///
 /// ```
 /// use stockade::serde_json::json;
@@ -634,12 +640,12 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 ///
 /// # Replies
 ///
-/// `reply_schema` is the schema of what serde writes, for documents: by its
-/// attributes for writing, with a required property for each field that is
-/// always written. `trim`, `default` and what refuses unknown keys are not in
-/// it. A field that a function writes (`with`, `serialize_with`) may hold
-/// anything, unless `#[schema(with = path)]` says otherwise; so may one of a
-/// type without a schema that is written and never read.
+/// `reply_schema` describes serde's output in API documents. It uses the
+/// serialization attributes, and a property is required if the field is always
+/// written. It omits `trim`, `default` and rules that reject unknown keys. A
+/// field written by a function (`with`, `serialize_with`) may contain any
+/// value, unless `#[schema(with = path)]` defines it. A field that is never
+/// read may also contain any value if its type does not have a schema.
 ///
 /// ```
 /// use stockade::serde_json::json;
@@ -665,22 +671,23 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 ///
 /// # Keywords
 ///
-/// | keyword | holds | for |
+/// | keyword | value | for |
 /// |---|---|---|
-/// | `with` | a function without arguments that gives the `Rule` | all values |
-/// | `opaque` | nothing; on a field: any value that serde reads, and no schema of its type | all values |
-/// | `name` | on a type: its name in documents | all values |
+/// | `with` | a function without arguments that returns the `Rule` | all values |
+/// | `opaque` | nothing; on a field: accepts any value that serde reads, without a schema for its type | all values |
+/// | `name` | on a type: its name in API documents | all values |
 /// | `no_reply` | nothing; on a type: the type is not a reply, or has its own `impl Reply` | all values |
 #[doc = keywords!(rows_of_keywords!)]
 ///
-/// A doc comment is the `description`. `read_only` means that clients do not send the field,
-/// and `write_only` that they do not receive it. Resources and JSON-RPC methods apply these
-/// two; with `Body<T>` and `Json<T>` they are only for documents.
+/// A doc comment becomes the `description`. `read_only` means that clients do
+/// not send the field; `write_only` means that they do not receive it.
+/// Resources and JSON-RPC methods enforce both keywords. `Body<T>` and
+/// `Json<T>` only document them.
 ///
 /// # Replies
 ///
-/// A handler can return a type with `Serialize` and a schema: the response is 200 with the
-/// JSON of the value, and documents show the schema.
+/// A handler can return any `Serialize` type with a schema. The response is 200
+/// with the value as JSON, and API documents show the schema.
 ///
 /// ```
 /// use stockade::Reply;
@@ -706,8 +713,8 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// # Ok::<(), stockade::ApiError>(())
 /// ```
 ///
-/// Return `(StatusCode, User)` for another status, and `Json<T>` for a type of another
-/// crate. `#[schema(no_reply)]` leaves `Reply` to you:
+/// Return `(StatusCode, User)` for another status, and `Json<T>` for a type
+/// from another crate. Use `#[schema(no_reply)]` to implement `Reply` yourself:
 ///
 /// ```
 /// use stockade::validation::Schema;
@@ -730,12 +737,11 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// # Ok::<(), ApiError>(())
 /// ```
 ///
-/// A crate that depends on `stockade-validation`, and not on `stockade`, gets only the
-/// schema.
+/// A crate that depends on `stockade-validation` but not on `stockade` gets
+/// only the schema.
 ///
-/// An impossible schema is an error at the keyword: unknown names, values of
-/// the wrong kind, keywords for another type, bounds that contradict each
-/// other.
+/// Invalid keywords are compile errors: unknown names, values of the wrong
+/// kind, keywords for a different type, and contradictory bounds.
 ///
 /// Spec: Validation schemas.
 #[proc_macro_derive(Schema, attributes(schema, serde))]

@@ -1,4 +1,4 @@
-//! `#[middleware]`.
+//! Expands `#[middleware]`.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -36,7 +36,7 @@ impl Parse for MayRespond {
     }
 }
 
-/// The responses that the attribute lists.
+/// The responses declared by the attribute.
 struct Responses {
     list: Vec<MayRespond>,
 }
@@ -49,7 +49,7 @@ impl Parse for Responses {
 }
 
 impl Responses {
-    /// Returns the status and the meaning of each response.
+    /// Validates each response and returns its status and meaning.
     fn checked(&self, errors: &mut Errors) -> Vec<TokenStream> {
         let mut seen = Vec::new();
         let mut checked = Vec::new();
@@ -69,7 +69,8 @@ impl Responses {
     }
 }
 
-/// Returns the expansion: a function without arguments that makes the middleware.
+/// Returns the expansion: a function without arguments that creates the
+/// middleware.
 pub(crate) fn middleware(options: TokenStream, item: &TokenStream) -> TokenStream {
     let function = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => function,
@@ -127,7 +128,8 @@ fn expand(
     }
 }
 
-/// Returns true for attributes of the function that makes the middleware.
+/// Returns true for attributes that belong on the function that creates the
+/// middleware.
 fn is_outer(attribute: &Attribute) -> bool {
     const OUTER: [&str; 7] = ["doc", "cfg", "deprecated", "allow", "expect", "warn", "deny"];
     OUTER.iter().any(|name| attribute.path().is_ident(name))

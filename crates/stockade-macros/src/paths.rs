@@ -1,46 +1,50 @@
-//! The crates that generated code names: the facade if the calling crate
-//! depends on it, else the single crate, under the names that the calling crate
-//! gives them.
+//! The paths of crates in generated code.
+//!
+//! They go through the facade if the calling crate depends on it. Otherwise
+//! they refer to the single crates. The calling crate may rename its
+//! dependencies.
 
 use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 
-/// The path of a crate of the workspace, as the calling crate sees it.
+/// The path of a workspace crate, as the calling crate sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct CratePath {
     segments: Vec<String>,
 }
 
 impl CratePath {
-    /// Finds the crate of `RouteTree`.
+    /// Finds the crate that provides `RouteTree`.
     pub(crate) fn routing() -> Self {
         Self::find("routing", &["stockade-routing"])
     }
 
-    /// Finds the crate of `Reply`.
+    /// Finds the crate that provides `Reply`.
     pub(crate) fn core() -> Self {
         Self::find("core", &["stockade-core"])
     }
 
-    /// Finds the crate of `ApiError`; `stockade-core` has it too.
+    /// Finds the crate that provides `ApiError`. `stockade-core` also provides
+    /// it.
     pub(crate) fn errors() -> Self {
         Self::find("errors", &["stockade-errors", "stockade-core"])
     }
 
-    /// Finds the crate of `HasSchema`.
+    /// Finds the crate that provides `HasSchema`.
     pub(crate) fn validation() -> Self {
         Self::find("validation", &["stockade-validation"])
     }
 
-    /// Finds the crate of `IntoError`, if the calling crate has it: errors are made
-    /// without it too.
+    /// Finds the crate that provides `IntoError`. Returns `None` if the calling
+    /// crate does not depend on it, because the derive also works without it.
     pub(crate) fn core_if_there() -> Option<Self> {
         let is_there = ["stockade", "stockade-core"].map(name_of).iter().any(Option::is_some);
         is_there.then(Self::core)
     }
 
-    /// Finds `serde_json`; without the facade the calling crate has to have it.
+    /// Finds `serde_json`. Without the facade, the calling crate must depend on
+    /// it.
     pub(crate) fn serde_json() -> Option<Self> {
         let facade = name_of("stockade").map(|name| Self::of(&[name, "serde_json".into()]));
         facade.or_else(|| Some(Self::of(&[name_of("serde_json")?])))
@@ -53,7 +57,7 @@ impl CratePath {
         }
         match single.iter().find_map(|package| name_of(package)) {
             Some(name) => Self::of(&[name]),
-            // Without cargo there is no manifest to read.
+            // Without Cargo, there is no manifest to read.
             None => through_facade("stockade".into()),
         }
     }
@@ -62,7 +66,7 @@ impl CratePath {
         Self { segments: segments.to_vec() }
     }
 
-    /// Returns the path with every token at `span`.
+    /// Returns the path with the span `span` on every token.
     pub(crate) fn at(&self, span: Span) -> TokenStream {
         self.segments
             .iter()
@@ -74,11 +78,12 @@ impl CratePath {
     }
 }
 
-/// Returns the name of a package in the calling crate, if that depends on it.
+/// Returns the name of a package in the calling crate, or `None` if the crate
+/// does not depend on it.
 ///
-/// Returns the name by which a package's own examples, tests and doc tests see
-/// it. Its library needs `extern crate self as …` for that, which ours have
-/// where their unit tests use a macro.
+/// For the package itself, returns the name used in its examples, tests and doc
+/// tests. Its own library needs `extern crate self as …` for this name. The
+/// libraries in this workspace have it if their unit tests use a macro.
 fn name_of(package: &str) -> Option<String> {
     match crate_name(package) {
         Ok(FoundCrate::Name(name)) => Some(name),
@@ -93,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_single_crate_is_named_where_there_is_no_facade() {
-        // This crate has dev-dependencies on the single crates only.
+        // This crate only has dev-dependencies on the single crates.
         let path = |path: CratePath| path.at(Span::call_site()).to_string();
         assert_eq!(path(CratePath::routing()), ":: stockade_routing");
         assert_eq!(path(CratePath::core()), ":: stockade_core");

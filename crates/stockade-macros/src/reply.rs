@@ -1,4 +1,5 @@
-//! `impl Reply`, which `#[derive(Schema)]` writes if the calling crate has the trait.
+//! Generates `impl Reply` for `#[derive(Schema)]` if the calling crate has the
+//! trait.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
@@ -9,8 +10,9 @@ use crate::paths::CratePath;
 /// Returns `impl Reply` for a type: status 200 with the JSON of the value, if the type is
 /// `Serialize`. `generics` are the generics of its `impl HasSchema`, and `types` are its arguments.
 ///
-/// The bound has its own lifetime, because rustc rejects other false bounds on types
-/// without parameters. With it, a type that is only read compiles, and is not a reply.
+/// The bound has its own lifetime, because rustc rejects other unsatisfied
+/// bounds on types without parameters. A type that is only read therefore
+/// compiles, but is not a reply.
 pub(crate) fn reply(
     name: &Ident,
     generics: &Generics,
@@ -26,7 +28,8 @@ pub(crate) fn reply(
         generics.make_where_clause().predicates.push(bound);
     }
     let (parameters, _, bounds) = generics.split_for_impl();
-    // Inline, so that a library does not compile the methods of types that nobody returns.
+    // Inlining avoids compiling these methods in a library that never returns
+    // the type.
     quote_spanned! {span=>
         #[automatically_derived]
         #[allow(unused_lifetimes)]

@@ -1,8 +1,9 @@
-//! "Did you mean …?" for keys and field names.
+//! "Did you mean …?" hints for keys and field names.
 
 use strsim::osa_distance;
 
-/// Returns ``, did you mean `…`?``, or nothing if no known word is near.
+/// Returns ``, did you mean `…`?``, or an empty string if no known word is
+/// similar.
 pub(crate) fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     match closest(word, known) {
         Some(near) => format!(", did you mean `{near}`?"),
@@ -10,8 +11,8 @@ pub(crate) fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k s
     }
 }
 
-/// Returns the known word of which `word` is a misspelling. Case and `_` do not
-/// count, nor does a missing or a surplus end.
+/// Returns the known word that `word` misspells. Ignores case, `_`, and a
+/// missing or extra suffix.
 pub(crate) fn closest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let word = letters(word);
     let length = word.chars().count();

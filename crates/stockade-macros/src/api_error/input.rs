@@ -1,4 +1,4 @@
-//! The input of `#[derive(ApiError)]` as data.
+//! Parses the input of `#[derive(ApiError)]`.
 
 use proc_macro2::{Ident, Span};
 use stockade_path::problem_type::{self, check_member};
@@ -9,7 +9,7 @@ use syn::{Attribute, Data, DeriveInput, Fields, Generics, LitInt, LitStr, Member
 
 use crate::errors::Errors;
 
-/// The type with its variants; a struct is one variant without a name.
+/// The type and its variants. A struct is one variant without a name.
 pub(crate) struct Input<'i> {
     pub(crate) name: &'i Ident,
     pub(crate) generics: &'i Generics,
@@ -17,21 +17,21 @@ pub(crate) struct Input<'i> {
 }
 
 pub(crate) struct Variant<'i> {
-    /// `None` is the struct itself.
+    /// `None` for a struct.
     pub(crate) variant: Option<&'i Ident>,
     pub(crate) status: u16,
-    /// True if the status was readable; else it is 500.
+    /// True if the status could be parsed. Otherwise it is 500.
     readable: bool,
     pub(crate) message: Option<LitStr>,
     /// The problem type: `type = "…"`.
     pub(crate) problem_type: Option<LitStr>,
     /// The fields that are members of the body.
     pub(crate) members: Vec<MemberField<'i>>,
-    /// The field whose answer is that of the variant: `#[status(transparent)]`.
+    /// The field that provides the response: `#[status(transparent)]`.
     pub(crate) transparent: Option<Field<'i>>,
     pub(crate) fields: Vec<Field<'i>>,
     pub(crate) source: Option<Field<'i>>,
-    /// True if `From` makes this variant of the source.
+    /// True if the source gets a `From` impl that creates this variant.
     pub(crate) from: bool,
     pub(crate) details: Option<Field<'i>>,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Field<'i> {
 /// A field with `#[member]`.
 pub(crate) struct MemberField<'i> {
     pub(crate) field: Field<'i>,
-    /// The name in the body.
+    /// The member name in the body.
     pub(crate) name: String,
 }
 
@@ -61,7 +61,8 @@ impl Field<'_> {
 }
 
 impl<'i> Input<'i> {
-    /// Reads the type and records the mistakes; `None` if the type is unusable.
+    /// Parses the type and records errors. Returns `None` if the type is
+    /// unusable.
     pub(crate) fn read(input: &'i DeriveInput, errors: &mut Errors) -> Option<Self> {
         let name = &input.ident;
         let variants = match &input.data {
@@ -100,7 +101,7 @@ impl<'i> Input<'i> {
         Some(read)
     }
 
-    /// Returns true if the derive writes `Display` and `Error`.
+    /// Returns true if the derive implements `Display` and `Error`.
     pub(crate) fn has_messages(&self) -> bool {
         self.variants.is_empty() || self.variants.iter().any(|variant| variant.message.is_some())
     }
@@ -174,7 +175,7 @@ impl<'i> Variant<'i> {
         Self {
             variant,
             status: code,
-            // Without its field a transparent variant has nothing to answer with.
+            // A transparent variant cannot respond without its field.
             readable: readable && (is_own || transparent.is_some()),
             message,
             problem_type,
@@ -207,7 +208,7 @@ fn marked<'i>(
     Some(first.clone())
 }
 
-/// Returns the fields with `#[member]`, in their order.
+/// Returns the fields with `#[member]` in source order.
 fn members<'i>(fields: &[(Field<'i>, &[Attribute])], errors: &mut Errors) -> Vec<MemberField<'i>> {
     let mut members: Vec<MemberField<'i>> = Vec::new();
     for (field, attributes) in fields {
@@ -231,7 +232,8 @@ fn members<'i>(fields: &[(Field<'i>, &[Attribute])], errors: &mut Errors) -> Vec
     members
 }
 
-/// Returns the name of a member: that of the field, or the name in `#[member("orderId")]`.
+/// Returns the name of a member: the field's name, or the name in
+/// `#[member("orderId")]`.
 fn member_name(mark: &Attribute, field: &Field<'_>) -> syn::Result<String> {
     let (name, span) = match (&mark.meta, &field.member) {
         (syn::Meta::Path(_), Member::Named(name)) => (name.unraw().to_string(), name.span()),
@@ -256,7 +258,7 @@ fn is(attribute: &Attribute, name: &str) -> bool {
     attribute.path().is_ident(name)
 }
 
-/// The text between the parentheses of `#[status(…)]`.
+/// The arguments of `#[status(…)]`.
 enum Status {
     /// `404`, `404, "no product {id}"` or `404, "no product {id}", type = "no-product"`.
     Own { code: u16, message: Option<LitStr>, problem_type: Option<LitStr> },
@@ -313,7 +315,7 @@ impl Parse for Status {
     }
 }
 
-/// Reads the problem type behind the word `type`.
+/// Parses the problem type after `type`.
 fn uri(input: ParseStream<'_>) -> syn::Result<LitStr> {
     input.parse::<Token![=]>()?;
     let literal: LitStr = input.parse().map_err(|error: syn::Error| {
@@ -328,7 +330,7 @@ fn uri(input: ParseStream<'_>) -> syn::Result<LitStr> {
     }
 }
 
-/// Reads `transparent`, if it comes next, and refuses whatever stands behind it.
+/// Parses `transparent` if it comes next, and rejects anything after it.
 fn transparent(input: ParseStream<'_>) -> syn::Result<Option<Span>> {
     mod word {
         syn::custom_keyword!(transparent);

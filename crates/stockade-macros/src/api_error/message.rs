@@ -1,4 +1,4 @@
-//! Messages in the notation of `format!`, with fields as arguments.
+//! Parses messages in `format!` syntax, with fields as arguments.
 
 use proc_macro2::Span;
 use syn::LitStr;
@@ -7,7 +7,7 @@ use super::input::{Field, Variant};
 use crate::errors::Errors;
 use crate::suggest::{closest, did_you_mean};
 
-/// A message whose placeholders are positions in `arguments`.
+/// A message with placeholders that are positions in `arguments`.
 pub(crate) struct Message<'v> {
     pub(crate) text: LitStr,
     pub(crate) arguments: Vec<Argument<'v>>,
@@ -15,14 +15,14 @@ pub(crate) struct Message<'v> {
 
 pub(crate) struct Argument<'v> {
     pub(crate) field: &'v Field<'v>,
-    /// The traits of `std::fmt` that the message needs; none for a width.
+    /// The `std::fmt` traits that the message requires. A width requires none.
     pub(crate) traits: Vec<&'static str>,
 }
 
 impl<'v> Message<'v> {
-    /// Reads a message and records fields that do not exist.
+    /// Parses a message and records unknown fields.
     ///
-    /// `write!` reports any other mistake in the notation.
+    /// `write!` reports all other syntax errors.
     pub(crate) fn read(literal: &LitStr, variant: &'v Variant<'v>, errors: &mut Errors) -> Self {
         let mut reader = Reader {
             variant,
@@ -53,8 +53,8 @@ impl<'v> Message<'v> {
     }
 }
 
-/// Returns a message as documents show it: `no product {id}`. A field without a
-/// name is an ellipsis.
+/// Returns a message as shown in API documents: `no product {id}`. A field
+/// without a name becomes an ellipsis.
 pub(crate) fn shown(literal: &LitStr) -> String {
     let text = literal.value();
     let mut shown = String::new();
@@ -90,7 +90,7 @@ struct Reader<'v, 'e> {
 }
 
 impl<'v> Reader<'v, '_> {
-    /// Reads the text between the braces: `id`, `0:?`, `id:>width$`.
+    /// Parses the text between braces: `id`, `0:?`, `id:>width$`.
     fn placeholder(&mut self, inner: &str) {
         let (name, spec) = match inner.split_once(':') {
             Some((name, spec)) => (name, Some(spec)),
@@ -99,12 +99,12 @@ impl<'v> Reader<'v, '_> {
         let Some(at) = self.argument(name.trim(), Some(trait_of(spec.unwrap_or("")))) else {
             return;
         };
-        // Without a colon there is no format.
+        // Without a colon, there are no format options.
         let spec = spec.map(|spec| format!(":{}", self.spec(spec))).unwrap_or_default();
         self.text.push_str(&format!("{{{at}{spec}}}"));
     }
 
-    /// Replaces the names in `>width$` and `.precision$` by positions.
+    /// Replaces the names in `>width$` and `.precision$` with positions.
     fn spec(&mut self, spec: &str) -> String {
         let mut text = String::new();
         let mut rest = spec;
@@ -113,7 +113,7 @@ impl<'v> Reader<'v, '_> {
             let start = rest[..end].trim_end_matches(is_word).len();
             let mut name = &rest[start..end];
             text.push_str(&rest[..start]);
-            // `0` before a name is the flag that pads with zeros.
+            // A leading `0` is the flag for zero padding.
             if let Some(after) = name.strip_prefix('0').filter(|after| !after.is_empty()) {
                 text.push('0');
                 name = after;
@@ -128,7 +128,7 @@ impl<'v> Reader<'v, '_> {
         text + rest
     }
 
-    /// Returns the position of a field among the arguments.
+    /// Returns the position of a field in the arguments.
     fn argument(&mut self, name: &str, trait_name: Option<&'static str>) -> Option<usize> {
         let fields = &self.variant.fields;
         let name = name.strip_prefix("r#").unwrap_or(name);
@@ -165,7 +165,7 @@ impl<'v> Reader<'v, '_> {
     }
 }
 
-/// Returns the trait that the last letter of a format asks for.
+/// Returns the trait for the last letter of a format.
 fn trait_of(spec: &str) -> &'static str {
     match spec.trim_end().chars().last() {
         Some('?') => "Debug",

@@ -1,5 +1,6 @@
-//! `#[derive(ApiError)]`: read ([`input`]), with messages in the notation of
-//! `format!` ([`message`]) and problem types ([`problem`]), and written as impls here.
+//! `#[derive(ApiError)]`: parses the input ([`input`]), messages in `format!`
+//! syntax ([`message`]) and problem types ([`problem`]), and generates the
+//! impls.
 
 mod input;
 mod message;
@@ -16,8 +17,9 @@ use self::message::{Argument, Message, shown};
 use crate::errors::Errors;
 use crate::paths::CratePath;
 
-/// Returns the expansion: `From<Self> for ApiError`, `IntoError` where the calling
-/// crate has it, and for an enum with messages `Display`, `Error` and `From` of the causes.
+/// Returns the expansion: `From<Self> for ApiError`, and `IntoError` if the
+/// calling crate has it. A type with messages also gets `Display`, `Error` and
+/// `From` impls for its causes.
 pub(crate) fn api_error(input: &DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
     let Some(read) = Input::read(input, &mut errors) else {
@@ -62,7 +64,8 @@ fn into_api_error(
     let has_parameters = input.generics.type_params().next().is_some();
     let has_own = input.variants.iter().any(|variant| variant.transparent.is_none());
     let mut bounds: Vec<WherePredicate> = Vec::new();
-    // Of a type without parameters it would be checked twice.
+    // Without type parameters, the compiler would check the bound a second
+    // time.
     if has_parameters && has_own {
         bounds.extend(syn::parse2(quote_spanned!(span=> #name #types: __HasText)));
     }
@@ -87,7 +90,7 @@ fn into_api_error(
     }
 }
 
-/// Makes the `IntoError` of the type: the error that `From` makes of it.
+/// Generates `IntoError`, which uses the `From` conversion.
 fn failure(input: &Input<'_>, root: &CratePath, core: &CratePath) -> TokenStream {
     let (name, span) = (input.name, input.name.span());
     let (root, core) = (root.at(span), core.at(span));
@@ -112,15 +115,15 @@ fn failure(input: &Input<'_>, root: &CratePath, core: &CratePath) -> TokenStream
     }
 }
 
-/// Makes the body of `IntoError::describe`: the status and the message of each
-/// variant, and the description of the field of each transparent one.
+/// Generates the body of `IntoError::describe`. It describes each variant by
+/// its status and message, and each transparent variant by its field.
 fn description(input: &Input<'_>, core: &TokenStream) -> TokenStream {
     let mut failures: Vec<(u16, String)> = Vec::new();
     let mut typed = Vec::new();
     for variant in input.variants.iter().filter(|variant| variant.transparent.is_none()) {
-        // A client never sees the message of a 5xx.
+        // Clients never see the message of a 5xx.
         let message = variant.message.as_ref().filter(|_| variant.status < 500);
-        // Without a message the standard text of the status stands for it.
+        // Without a message, the standard text of the status is used.
         let failure = (variant.status, message.map(shown).unwrap_or_default());
         if let Some(uri) = &variant.problem_type {
             typed.push(problem::description(variant, uri, &failure, core));
@@ -133,7 +136,7 @@ fn description(input: &Input<'_>, core: &TokenStream) -> TokenStream {
     let inner = inner.map(|Field { ty, .. }| {
         quote! {
             {
-                // The second trait is for fields without `IntoError`.
+                // The second trait supports fields without `IntoError`.
                 use #core::reply::into_error_internals::{DescribesFailure as _, DescribesUnknown as _};
                 (&#core::reply::into_error_internals::InnerFailure::<#ty>::NEW).describe(doc);
             }
@@ -146,8 +149,8 @@ fn description(input: &Input<'_>, core: &TokenStream) -> TokenStream {
     }
 }
 
-/// Makes the body of `From`: the answer of the field of a transparent variant,
-/// or status, text and details of any other.
+/// Generates the body of `From`. A transparent variant uses the `ApiError` of
+/// its field. All others use the status, text and details.
 fn answer(input: &Input<'_>, details: &TokenStream, problem: &TokenStream) -> TokenStream {
     let (name, span) = (input.name, input.name.span());
     let is_own = |variant: &&Variant<'_>| variant.transparent.is_none();
@@ -159,7 +162,8 @@ fn answer(input: &Input<'_>, details: &TokenStream, problem: &TokenStream) -> To
     });
     let own: Vec<_> = input.variants.iter().filter(is_own).collect();
     if own.is_empty() {
-        // Also of an enum without variants, whose `match` nothing can follow.
+        // This also covers an enum without variants. Code after its `match`
+        // would be unreachable.
         let arms = inner.map(|(pattern, answer)| quote!(#pattern => #answer));
         return quote!(match error { #(#arms,)* });
     }
@@ -192,10 +196,10 @@ fn answer(input: &Input<'_>, details: &TokenStream, problem: &TokenStream) -> To
     }
 }
 
-/// Makes the code for the answer of a variant that is not transparent, with a
-/// bound whose message names the missing trait.
+/// Generates the code that creates the response of a variant that is not
+/// transparent. The error message of its bound names the missing trait.
 ///
-/// The names share a scope with those of the caller.
+/// The names share a scope with the caller's names.
 fn has_text(root: &TokenStream, is_used: bool) -> TokenStream {
     if !is_used {
         return TokenStream::new();
@@ -221,8 +225,7 @@ fn has_text(root: &TokenStream, is_used: bool) -> TokenStream {
     }
 }
 
-/// Returns `let details = …` for the field marked `#[details]`, if there is
-/// one.
+/// Returns `let details = …` if a field has `#[details]`.
 fn details(input: &Input<'_>, serde_json: Option<&CratePath>, errors: &mut Errors) -> TokenStream {
     let mut arms = Vec::new();
     for variant in &input.variants {
@@ -268,7 +271,7 @@ fn display(input: &Input<'_>, errors: &mut Errors) -> TokenStream {
         let message = variant.message.as_ref();
         let message = message.map(|literal| Message::read(literal, variant, errors));
         let Some(Message { text, arguments }) = message else {
-            // Reported already; the arm only keeps the rest readable.
+            // Already reported. The arm only lets the rest compile.
             let pattern = variant.pattern(name, None);
             arms.push(quote!(#pattern => f.write_str("")));
             continue;
@@ -321,7 +324,8 @@ fn error(input: &Input<'_>) -> TokenStream {
         let span = field.span;
         let some = quote!(::core::option::Option::Some);
         if variant.transparent.is_some() {
-            // The causes are those of the field, as its text is that of the variant.
+            // A transparent variant has the text of its field, so it also has
+            // the field's causes.
             let cause = quote_spanned!(span=> #source.as_dyn_error().source());
             quote!(#pattern => #cause)
         } else if is_option(field.ty) {
@@ -347,8 +351,8 @@ fn error(input: &Input<'_>) -> TokenStream {
     }
 }
 
-/// Returns the method `Error::source`; the trait makes one call work for an
-/// error and for a boxed `dyn Error`, which is no `Error` itself.
+/// Generates the method `Error::source`. The trait allows the same call for an
+/// error and for a boxed `dyn Error`, which does not implement `Error` itself.
 fn source_method(source: &TokenStream) -> TokenStream {
     let dyn_error = quote!(dyn ::core::error::Error + 'static);
     let boxed = [
@@ -387,7 +391,7 @@ fn from_cause(input: &Input<'_>, variant: &Variant<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Returns a `match`, also for an enum without variants.
+/// Generates a `match` that also supports an enum without variants.
 fn match_on(value: &TokenStream, arms: impl IntoIterator<Item = TokenStream>) -> TokenStream {
     let mut arms = arms.into_iter().peekable();
     if arms.peek().is_none() {
@@ -396,7 +400,7 @@ fn match_on(value: &TokenStream, arms: impl IntoIterator<Item = TokenStream>) ->
     quote!(match #value { #(#arms,)* })
 }
 
-/// Returns the where clause of the type, with more in it.
+/// Adds predicates to the type's where clause.
 fn with_bounds(
     generics: &Generics,
     more: impl IntoIterator<Item = WherePredicate>,
@@ -424,13 +428,13 @@ fn is_option(ty: &Type) -> bool {
 }
 
 impl Variant<'_> {
-    /// Returns `Enum::Variant`, or the name of the struct.
+    /// Returns `Enum::Variant`, or the struct name.
     fn path(&self, name: &Ident) -> TokenStream {
         let variant = self.variant.map(|variant| quote!(::#variant));
         quote!(#name #variant)
     }
 
-    /// Returns a pattern that binds one field of any kind, or none.
+    /// Returns a pattern that binds one named or unnamed field, or none.
     fn pattern(&self, name: &Ident, field: Option<(&Member, &Ident)>) -> TokenStream {
         self.pattern_of(name, field)
     }

@@ -1,4 +1,4 @@
-//! Problem types and their members, which are fields.
+//! Generates problem types and their members.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -9,7 +9,7 @@ use super::{is_option, match_on};
 use crate::errors::Errors;
 use crate::paths::CratePath;
 
-/// Returns `let (problem_type, members) = …`, if a variant has a problem type.
+/// Returns `let (problem_type, members) = …` if a variant has a problem type.
 pub(super) fn read(
     input: &Input<'_>,
     serde_json: Option<&CratePath>,
@@ -26,7 +26,7 @@ pub(super) fn read(
     let mut arms = Vec::new();
     for (variant, uri) in &typed {
         let (mut bound, mut values) = (Vec::new(), Vec::new());
-        // Withheld from a client.
+        // Clients never see the members of a 5xx.
         let members = variant.members.iter().filter(|_| variant.status < 500);
         for (index, MemberField { field, name }) in members.enumerate() {
             let Some(serde_json) = serde_json else {
@@ -53,7 +53,7 @@ pub(super) fn read(
     let rest = quote!(_ => (::core::option::Option::None, ::std::vec::Vec::new()));
     let rest = (arms.len() < input.variants.len()).then_some(rest);
     let problem = match_on(&quote!(&error), arms.into_iter().chain(rest));
-    // Without members nothing else says what type their values have.
+    // Without members, the compiler could not infer the type of their values.
     let has_members = typed.iter().any(|(it, _)| !it.members.is_empty() && it.status < 500);
     let value = if let Some(serde_json) = serde_json.filter(|_| has_members) {
         let root = serde_json.at(Span::call_site());
@@ -83,8 +83,8 @@ pub(super) fn add() -> TokenStream {
     }
 }
 
-/// Returns the code that describes a variant with a problem type. The tokens at the place of
-/// the type let a configuration error name it.
+/// Generates the code that describes a variant with a problem type. The tokens
+/// have the span of the type, so a configuration error can point to it.
 pub(super) fn description(
     variant: &Variant<'_>,
     uri: &LitStr,

@@ -1,4 +1,4 @@
-//! The messages and the expansion of the derive.
+//! Tests for the messages and the expansion of the derive.
 
 use syn::LitStr;
 
@@ -21,7 +21,7 @@ fn check(source: &str, expected: &[&str]) {
     assert_eq!(run(source).0, expected, "{source}");
 }
 
-/// Checks the arguments of the `write!` of the only variant.
+/// Checks the `write!` arguments of the only variant.
 #[track_caller]
 fn shows(message: &str, expected: &str) {
     let source =

@@ -1,7 +1,7 @@
-//! Checks of a tree that was parsed.
+//! Checks a parsed tree.
 //!
-//! The router finds these errors too when it is built. Here the caret shows
-//! their place, before the program runs.
+//! The router also finds these errors when it is built. The macro reports them
+//! at compile time and points to their source.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -25,7 +25,7 @@ pub(crate) fn check(root: &Node, errors: &mut Errors) {
 
 struct Checker<'e> {
     errors: &'e mut Errors,
-    /// Method, host and canonical path of every route so far.
+    /// The method, host and canonical path of every route so far.
     routes: HashMap<(Method, String), Span>,
     names: HashMap<String, Span>,
 }
@@ -33,12 +33,12 @@ struct Checker<'e> {
 /// The position of a node in the tree.
 #[derive(Clone)]
 struct TreePosition {
-    /// `None` where a key of the path is malformed, which is reported already.
+    /// `None` if a path key is malformed, which has already been reported.
     path: Option<String>,
-    /// The parameters of the path so far, each with its key.
+    /// The path parameters so far, each with the span of its key.
     params: Vec<(String, Span)>,
     takes_rest: bool,
-    /// The text and the place of the host around it.
+    /// The enclosing host and its span.
     host: Option<(String, Span)>,
 }
 
@@ -66,7 +66,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks the host of a node, and returns the position with it.
+    /// Checks a node's host and returns the position with this host.
     fn host(&mut self, node: &Node, position: &TreePosition) -> TreePosition {
         let mut below = position.clone();
         let hosts = node.items.iter().filter_map(|item| match item {
@@ -169,14 +169,14 @@ impl Checker<'_> {
         }
     }
 
-    /// Parses the path of a node: each key may be right, and the whole too
-    /// long.
+    /// Parses the whole path of a node. It can be too long even if each key is
+    /// valid.
     fn whole(&mut self, position: &TreePosition, span: Span) -> Option<Pattern> {
         let path = Pattern::parse(position.path.as_ref()?);
         path.map_err(|error| self.errors.push(span, error)).ok()
     }
 
-    /// Parses the path in a literal, or records its error.
+    /// Parses the path in a literal and records errors.
     fn pattern(&mut self, literal: &LitStr) -> Option<Pattern> {
         match Pattern::parse(&literal.value()) {
             Ok(pattern) => Some(pattern),
@@ -188,12 +188,12 @@ impl Checker<'_> {
     }
 }
 
-/// Returns the span of the bytes `at` of a literal if the compiler can give it,
-/// which the stable one cannot yet, else the whole literal.
+/// Returns the span of the bytes `at` in a literal. Falls back to the whole
+/// literal, because stable compilers do not support this yet.
 fn span_in(literal: &LitStr, at: Range<usize>) -> Span {
     let token = literal.token();
     let source = token.to_string();
-    // The source of escapes and raw literals is longer than their value.
+    // Escapes and raw literals are longer in source than their value.
     let plain = source.starts_with('"') && source.len() == literal.value().len() + 2;
     let position = if plain { token.subspan(at.start + 1..at.end + 1) } else { None };
     position.unwrap_or_else(|| literal.span())

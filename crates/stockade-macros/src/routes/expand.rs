@@ -1,8 +1,8 @@
-//! Expansion of the tree to calls of the builder.
+//! Expands the tree to calls of the builder.
 //!
-//! Every call has the span of its source, with the context of the user's code.
-//! So `#[track_caller]` gives the line of the entry and not that of `routes!`,
-//! and rustc puts its caret on the handler.
+//! Every call has the span of its source, with the hygiene of the user's code.
+//! `#[track_caller]` therefore reports the line of the entry rather than the
+//! line of `routes!`, and rustc points to the handler.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -13,7 +13,7 @@ use super::tree::{Item, Node, Route};
 use crate::errors::Errors;
 use crate::paths::CratePath;
 
-/// Returns the errors, and the part of the tree that was parsed.
+/// Returns the errors and the successfully parsed part of the tree.
 pub(crate) fn expand(node: &Node, errors: Errors, routing: &CratePath) -> TokenStream {
     let errors = errors.into_tokens();
     let tree = tree(node, routing, Span::call_site());
@@ -45,7 +45,8 @@ fn tree(node: &Node, routing: &CratePath, span: Span) -> TokenStream {
     quote!(#new #calls)
 }
 
-/// Makes a call for each, so that each has its own type and its own caret.
+/// Generates a separate call for each middleware, which gives each its own type
+/// and span.
 fn middleware(list: &[Expr]) -> TokenStream {
     list.iter()
         .map(|middleware| {

@@ -1,5 +1,5 @@
-//! `routes!`: read ([`parse`]), checked ([`check`]) and written as calls of the
-//! builder ([`expand`]).
+//! `routes!`: parses ([`parse`]) and checks ([`check`]) the tree, and expands
+//! it to builder calls ([`expand`]).
 
 mod check;
 mod expand;
@@ -12,7 +12,7 @@ use proc_macro2::TokenStream;
 
 use crate::paths::CratePath;
 
-/// Returns the expansion: an expression that gives a `RouteTree`.
+/// Returns the expansion, which evaluates to a `RouteTree`.
 pub(crate) fn routes(input: TokenStream) -> TokenStream {
     let (node, mut errors) = parse::parse(input);
     check::check(&node, &mut errors);

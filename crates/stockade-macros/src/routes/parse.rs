@@ -1,8 +1,8 @@
 //! The parser of `routes!`.
 //!
-//! An error affects its item alone: it is recorded, the rest of the item is
-//! skipped, and parsing goes on. So all errors are reported at once and
-//! editors keep the rest.
+//! An error affects only its item. The parser records it, skips the rest of the
+//! item and continues. All errors are therefore reported at once, and editors
+//! keep the rest of the tree.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt as _;
@@ -17,7 +17,7 @@ use super::tree::{
 use crate::errors::{Errors, first_at};
 use crate::suggest::{closest, did_you_mean};
 
-/// Returns the parsed tree, and the errors.
+/// Returns the parsed tree and the errors.
 pub(crate) fn parse(input: TokenStream) -> (Node, Errors) {
     let mut errors = Errors::default();
     let parser = |input: ParseStream<'_>| {
@@ -37,7 +37,7 @@ pub(crate) fn parse(input: TokenStream) -> (Node, Errors) {
     }
 }
 
-/// Reads items with commas between them until the end.
+/// Parses comma-separated items until the end.
 fn items(
     input: ParseStream<'_>,
     errors: &mut Errors,
@@ -56,21 +56,21 @@ fn items(
         } else {
             errors.keep(input.error("expected `,`"));
             skip_item(input);
-            // There is a comma, unless the input ends here.
+            // A comma follows unless the input ends here.
             let _ = input.parse::<Token![,]>();
         }
     }
 }
 
-/// Skips the rest of an item, to the comma before the next one.
+/// Skips the rest of an item, up to the comma before the next one.
 ///
-/// Other commas may stand between the arguments of a closure or of generics.
+/// Other commas can appear in closure parameters or generic arguments.
 fn skip_item(input: ParseStream<'_>) {
     let mut whole = true;
     while !input.is_empty() {
         if input.peek(Token![,]) {
             let ahead = input.fork();
-            // It was seen.
+            // The comma was already peeked.
             let _ = ahead.parse::<Token![,]>();
             let next = ahead.is_empty() || ahead.peek(Token![#]) || ahead.peek(LitStr);
             if whole || next || starts_item(&ahead) {
@@ -91,7 +91,8 @@ fn starts_item(input: ParseStream<'_>) -> bool {
             && !input.peek2(Token![::])
 }
 
-/// Reads one line of a node; `None` if it has an error that was reported.
+/// Parses one item of a node. Returns `None` if its error has already been
+/// reported.
 fn item(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Option<Item>> {
     for attribute in Attribute::parse_outer(input)? {
         let message =
@@ -159,7 +160,7 @@ fn segment(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Item> {
     Ok(Item::Segment { key, node })
 }
 
-/// Reads the part after `GET:`.
+/// Parses the part after `GET:`.
 fn route(
     input: ParseStream<'_>,
     key: Ident,
@@ -187,11 +188,11 @@ fn route(
     Ok(route)
 }
 
-/// The meaning of braces in the place of a handler.
+/// The meaning of braces in handler position.
 enum Braces {
     Block,
     Entry,
-    /// A tree in the wrong place.
+    /// A misplaced tree.
     Tree,
 }
 
@@ -208,7 +209,8 @@ fn braces(input: ParseStream<'_>) -> Option<Braces> {
             () if content.peek(LitStr) && colon => Braces::Tree,
             () if content.is_empty() => Braces::Entry,
             () if content.peek(Ident::peek_any) && colon => Braces::Entry,
-            // `{ f, … }` is an entry: no block has a comma there.
+            // `{ f, … }` contains route options, because a block cannot have a
+            // comma there.
             () if content.parse::<Expr>().is_ok() && content.peek(Token![,]) => Braces::Entry,
             () => Braces::Block,
         };
@@ -284,7 +286,7 @@ fn field(
     Ok(())
 }
 
-/// Returns true for a timeout that is a number, which is recorded as an error.
+/// Reports a timeout that is a plain number and returns true.
 fn without_unit(key: &Ident, value: &Expr, errors: &mut Errors) -> bool {
     let is_number = matches!(value, Expr::Lit(ExprLit { lit: Lit::Int(_) | Lit::Float(_), .. }));
     let is_error = is_number && key == "timeout";
@@ -295,7 +297,7 @@ fn without_unit(key: &Ident, value: &Expr, errors: &mut Errors) -> bool {
     is_error
 }
 
-/// Reads `[first, second]`, or a single one.
+/// Parses `[first, second]`, or a single expression.
 fn middleware(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Expr>> {
     Ok(match value(input, key.span(), "middleware")? {
         Expr::Array(list) => list.elems.into_iter().collect(),
@@ -311,16 +313,16 @@ fn colon(input: ParseStream<'_>, key: &Ident) -> syn::Result<()> {
     Err(syn::Error::new(key.span(), format!("expected `:` and a value after `{key}`")))
 }
 
-/// Reads an expression; `place` gets the caret if there is none.
+/// Parses an expression. A missing expression is reported at `place`.
 fn value(input: ParseStream<'_>, place: Span, what: &str) -> syn::Result<Expr> {
     if input.is_empty() || input.peek(Token![,]) {
         return Err(syn::Error::new(place, format!("expected {what}")));
     }
-    // The parser uses a fork, because tokens that a failed parse leaves in a
-    // group would be an error of the whole input.
+    // Parse a fork, because tokens that a failed parse leaves in a group would
+    // be an error for the whole input.
     let ahead = input.fork();
     let value = ahead.parse().map_err(|error: syn::Error| {
-        // The end of the input has no span.
+        // The end of the input does not have a span.
         if ahead.is_empty() { syn::Error::new(place, error) } else { error }
     })?;
     input.advance_to(&ahead);

@@ -1,9 +1,9 @@
-//! Tests of all of `routes!` on tokens: its messages, and its expansion.
+//! Tests the messages and the expansion of `routes!` on tokens.
 
 use super::*;
 use crate::paths::CratePath;
 
-/// The errors in `source`, each with line and column.
+/// Returns the errors in `source` with line and column.
 fn mistakes(source: &str) -> Vec<String> {
     let (node, mut errors) = parse::parse(source.parse().expect("these are tokens"));
     check::check(&node, &mut errors);
@@ -15,7 +15,7 @@ fn check(source: &str, expected: &[&str]) {
     assert_eq!(mistakes(source), expected, "{source}");
 }
 
-/// The expansion with its errors, without white space.
+/// Returns the expansion and its errors, without whitespace.
 fn expansion(source: &str) -> String {
     let (node, mut errors) = parse::parse(source.parse().expect("these are tokens"));
     check::check(&node, &mut errors);

@@ -1,16 +1,16 @@
-//! The input of `routes!` as data.
+//! The syntax tree of `routes!`.
 
 use proc_macro2::Ident;
 use stockade_path::__internal::route_settings;
 use syn::{Expr, LitStr};
 
-/// The content of the braces of a segment, or of the root.
+/// The items in the braces of a segment or of the root.
 #[derive(Default)]
 pub(crate) struct Node {
     pub(crate) items: Vec<Item>,
 }
 
-/// One line of a node, in the order of the source.
+/// One item of a node, in source order.
 pub(crate) enum Item {
     Middleware(Vec<Expr>),
     /// A key of [`node_settings`].
@@ -26,12 +26,12 @@ pub(crate) enum Item {
     Spread(Expr),
 }
 
-/// A method with its handler and its entry.
+/// A method with its handler and its route options.
 pub(crate) struct Route {
     pub(crate) method: Method,
     /// The method as written.
     pub(crate) key: Ident,
-    /// `None` in an entry without a handler, which is reported already.
+    /// `None` if the handler is missing, which has already been reported.
     pub(crate) handler: Option<Expr>,
     pub(crate) middleware: Vec<Expr>,
     /// All other keys, which are methods of `RouteEntry`.
@@ -39,7 +39,7 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// Returns the string literal that a key of the entry holds.
+    /// Returns the string literal of a route option.
     pub(crate) fn text(&self, name: &str) -> Option<&LitStr> {
         let (_, value) = self.fields.iter().find(|(key, _)| key == name)?;
         match value {
@@ -48,18 +48,18 @@ impl Route {
         }
     }
 
-    /// Returns true if the entry has this key.
+    /// Returns true if the route has this option.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|(key, _)| key == name)
     }
 }
 
-/// The methods that a tree takes, and the keys that stand beside them.
+/// The methods in a tree, and the other keys that can replace a method.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct Method(&'static str);
 
 impl Method {
-    /// Reads a method, the `ws` of a WebSocket, or `mount`, in any case.
+    /// Parses a method, `ws` or `mount` in any case.
     pub(crate) fn of(key: &str) -> Option<Self> {
         METHODS
             .into_iter()
@@ -68,12 +68,12 @@ impl Method {
             .map(Self)
     }
 
-    /// Returns true for the key of a WebSocket, which is no method.
+    /// Returns true for the WebSocket key, which is not an HTTP method.
     pub(crate) fn is_web_socket(self) -> bool {
         self.0 == WEB_SOCKET
     }
 
-    /// Returns true for the key of any method.
+    /// Returns true for the key that matches any method.
     pub(crate) fn is_any(self) -> bool {
         self.0 == ANY
     }
@@ -83,7 +83,7 @@ impl Method {
         self.0 == MOUNT
     }
 
-    /// Returns the keys of an entry that only this one has.
+    /// Returns the route options that only this key supports.
     pub(crate) fn own_keys(self) -> &'static [&'static str] {
         if self.is_web_socket() { &["allowed_origins", "options"] } else { &[] }
     }
@@ -96,20 +96,21 @@ impl Method {
 pub(crate) const METHODS: [&str; 8] =
     ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", ANY];
 
-/// The key of a route for every method that has none of its own.
+/// The key of a route for every method without its own route.
 const ANY: &str = "ANY";
 
-/// The key of a WebSocket, which stands where a method stands.
+/// The key of a WebSocket, used like a method.
 pub(crate) const WEB_SOCKET: &str = "ws";
 
-/// The key of a tower service, which stands where a method stands.
+/// The key of a tower service, used like a method.
 pub(crate) const MOUNT: &str = "mount";
 
-/// The keys of an entry that a node does not have. Each except `handler` is the method of `RouteEntry` that takes its value.
+/// The route options that a node does not have. Except for `handler`, each is
+/// the name of a `RouteEntry` method that takes the value.
 const OWN_KEYS: [&str; 7] =
     ["handler", "name", "path", "middleware", "validation", "query", "params"];
 
-/// Makes [`SETTINGS`] of the table that the router makes its settings of.
+/// Generates [`SETTINGS`] from the table that the router also uses.
 macro_rules! settings {
     (
         ()
@@ -122,8 +123,8 @@ macro_rules! settings {
             $its_name:ident $(<$generic:ident>)? ($($its_args:tt)*) -> $its_field:ty $its_convert:block = $its_default:expr;
         )*}
     ) => {
-        /// The keys that an entry and a node have. Each is the method of `RouteEntry` and of
-        /// `RouteTree` that takes its value.
+        /// The keys that routes and nodes share. Each is the name of a method
+        /// of `RouteEntry` and `RouteTree` that takes the value.
         pub(crate) const SETTINGS: &[&str] =
             &[$(stringify!($name),)* $(stringify!($its_name),)*];
     };
@@ -131,7 +132,7 @@ macro_rules! settings {
 
 route_settings!(settings!);
 
-/// Returns the keys of an entry.
+/// Returns the keys of route options.
 pub(crate) fn entry_keys() -> Vec<&'static str> {
     OWN_KEYS.iter().chain(SETTINGS).copied().collect()
 }
@@ -141,5 +142,5 @@ pub(crate) fn node_settings() -> Vec<&'static str> {
     SETTINGS.iter().chain(&[HOST]).copied().collect()
 }
 
-/// The key of a node that an entry does not have.
+/// The key that only nodes have.
 pub(crate) const HOST: &str = "host";

@@ -1,6 +1,6 @@
 //! The cases of serde's `rename_all`.
 
-/// One of the cases, by the name that serde gives it.
+/// A case of `rename_all`, by its name in serde.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum Case {
     #[default]
@@ -16,8 +16,8 @@ pub(crate) enum Case {
 }
 
 impl Case {
-    /// Returns the case of this name. An unknown name means no change: serde
-    /// reports it.
+    /// Returns the case for a name. An unknown name leaves names unchanged,
+    /// because serde reports it.
     pub(crate) fn of(name: &str) -> Self {
         match name {
             "lowercase" => Self::Lower,
@@ -32,7 +32,7 @@ impl Case {
         }
     }
 
-    /// Returns the name of a field, which is written in snake case.
+    /// Converts a field name from snake case.
     pub(crate) fn field(self, name: &str) -> String {
         match self {
             Self::AsWritten | Self::Lower | Self::Snake => name.to_owned(),
@@ -44,7 +44,7 @@ impl Case {
         }
     }
 
-    /// Returns the name of a variant, which is written in Pascal case.
+    /// Converts a variant name from Pascal case.
     pub(crate) fn variant(self, name: &str) -> String {
         match self {
             Self::AsWritten | Self::Pascal => name.to_owned(),

@@ -1,4 +1,4 @@
-//! The code that makes the rule.
+//! Generates the code that creates a rule.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -14,7 +14,7 @@ use super::serde_attribute::{Both, Direction, Serde};
 use crate::errors::Errors;
 use crate::paths::CratePath;
 
-/// The state that all functions of the expansion share.
+/// State shared by the functions of the expansion.
 pub(crate) struct Writer<'e> {
     pub(crate) root: CratePath,
     pub(crate) errors: &'e mut Errors,
@@ -22,23 +22,23 @@ pub(crate) struct Writer<'e> {
     pub(crate) borrows: bool,
 }
 
-/// The rule of a field, with an expression that tells if its property may be
-/// absent where it is read.
+/// The rule of a field, with an expression for whether its property may be
+/// absent when it is read.
 pub(crate) struct FieldRule {
     pub(crate) rule: TokenStream,
-    /// The rule of what is written, where that is another one.
+    /// The rule for writing, if it differs.
     pub(crate) written: Option<TokenStream>,
     pub(crate) optional: TokenStream,
 }
 
 impl FieldRule {
-    /// Returns one rule for both directions.
+    /// Returns one rule that covers both directions.
     pub(crate) fn in_both(self, root: &TokenStream) -> TokenStream {
         in_both(self.rule, self.written, root)
     }
 }
 
-/// Adds the rule of what is written to that of what is read.
+/// Adds the rule for writing to the rule for reading.
 pub(crate) fn in_both(
     rule: TokenStream,
     written: Option<TokenStream>,
@@ -51,7 +51,7 @@ pub(crate) fn in_both(
 }
 
 impl Writer<'_> {
-    /// Returns the rule of a struct, or of the content of a variant.
+    /// Returns the rule of a struct, or of a variant's content.
     pub(crate) fn fields(&mut self, fields: &Fields, span: Span, owner: Owner) -> TokenStream {
         match fields {
             Fields::Unit => {
@@ -67,10 +67,10 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the rule of a tuple with any number of fields but one.
+    /// Returns the rule of a tuple that does not have exactly one field.
     fn tuple(&mut self, fields: &FieldsUnnamed, span: Span, owner: Owner) -> TokenStream {
         let (mut read, mut written, mut differs) = (Vec::new(), Vec::new(), false);
-        // The number of elements that must be there.
+        // The number of required elements.
         let mut least = owner.default.then_some(0);
         for field in &fields.unnamed {
             let serde = Serde::read(&field.attrs);
@@ -102,13 +102,13 @@ impl Writer<'_> {
         let mut rule = tuple(&read);
         if let Some(least) = least.filter(|least| *least < read.len()) {
             rule = quote_spanned!(span=> #root::__private::at_least(#rule, #least));
-            // All elements are written.
+            // serde always writes all elements.
             differs = true;
         }
         in_both(rule, differs.then(|| tuple(&written)), &root)
     }
 
-    /// Returns the rule of an object with a property for each field.
+    /// Returns the rule of an object with one property for each field.
     pub(crate) fn object<'f>(
         &mut self,
         fields: impl Iterator<Item = &'f Field>,
@@ -129,7 +129,7 @@ impl Writer<'_> {
         }}
     }
 
-    /// Returns the statements that add the property of a field.
+    /// Returns the statements that add a field's property.
     fn property(&mut self, field: &Field, owner: Owner) -> TokenStream {
         let serde = Serde::read(&field.attrs);
         if serde.skip.read && serde.skip.write {
@@ -141,7 +141,7 @@ impl Writer<'_> {
         let at = field.span();
         let (rule, root) = (local(at), self.root.at(at));
         let presence = FieldPresence::of(&serde, &field.ty, never_read);
-        // Fields without names do not come here.
+        // Unnamed fields do not reach this function.
         let ident = field.ident.as_ref().map(|name| name.unraw().to_string()).unwrap_or_default();
         let name_in = |direction| serde.field_name(&ident, *owner.case.get(direction), direction);
         let (name, written_name) = (name_in(Direction::Read), name_in(Direction::Write));
@@ -189,7 +189,7 @@ impl Writer<'_> {
         [read, add(&written_name, written, presence.written())].into_iter().collect()
     }
 
-    /// Returns the rule of a field with its keywords.
+    /// Returns the rule of a field, including its keywords.
     pub(crate) fn field(&mut self, field: &Field, owner: Owner) -> FieldRule {
         let serde = Serde::read(&field.attrs);
         let keywords = Keywords::read(&field.attrs, Place::Field, self.errors);
@@ -222,7 +222,7 @@ impl Writer<'_> {
         FieldRule { rule, written, optional }
     }
 
-    /// Makes a rule with the keywords and doc comments of a place.
+    /// Adds keywords and doc comments to a rule.
     pub(crate) fn with_keywords(
         &mut self,
         rule: TokenStream,
@@ -317,10 +317,10 @@ impl Writer<'_> {
         quote_spanned!(span=> let #this = #call;)
     }
 
-    /// Returns an expression that is true if the property of this field may be
-    /// absent, apart from keywords for its presence.
+    /// Returns an expression that is true if the property may be absent.
+    /// Keywords for its presence are not considered.
     pub(crate) fn is_optional(&self, field: &Field) -> TokenStream {
-        // `field` notes the mistakes.
+        // `field` reports the errors.
         let keywords = Keywords::read(&field.attrs, Place::Field, &mut Errors::default());
         let ty = &field.ty;
         if keywords.replaces_rule() {
@@ -332,8 +332,8 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the rule of a field in one direction, without its keywords; `with` if
-/// a function reads or writes it.
+/// Returns the rule of a field in one direction, without its keywords. `with`
+/// is true if a function reads or writes the field.
 fn base(
     field: &Field,
     keywords: &Keywords,
@@ -354,7 +354,7 @@ fn base(
     }
 }
 
-/// Returns the rule of a type that is written and not read, if it has one.
+/// Returns the rule of a type that is only written, if it has one.
 pub(crate) fn write_only(ty: &Type, span: Span, root: &TokenStream) -> TokenStream {
     quote_spanned! {span=> {
         #[allow(unused_imports)]
@@ -363,18 +363,18 @@ pub(crate) fn write_only(ty: &Type, span: Span, root: &TokenStream) -> TokenStre
     }}
 }
 
-/// The settings of a type or variant that hold for its fields.
+/// Settings that a type or variant passes to its fields.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Owner {
     pub(crate) case: Both<Case>,
     pub(crate) default: bool,
     pub(crate) deny_unknown_fields: bool,
-    /// Another type is read instead, so that the types of the fields need no
-    /// schema.
+    /// True if serde reads another type instead. The field types then do not
+    /// need a schema.
     pub(crate) never_read: bool,
 }
 
-/// Returns true for a kind that is a type of JSON.
+/// Returns true for a kind that is a JSON type.
 fn is_json_kind(keyword: &Keyword) -> bool {
     let names = ["string", "number", "boolean", "object", "array", "integer", "null"];
     keyword.name == "kind"
@@ -404,9 +404,8 @@ fn is_checked(keyword: &Keyword) -> bool {
     others.iter().all(|other| keyword.name != other)
 }
 
-/// Returns the value of JSON that an expression stands for. The elements of a
-/// list are taken one by one, so that it may be empty, or have elements of
-/// several types.
+/// Returns the JSON value of an expression. List elements are converted one by
+/// one, because the list may be empty or contain several types.
 fn json_of(expr: &Expr, root: &TokenStream) -> TokenStream {
     match expr {
         Expr::Array(array) => {
@@ -417,7 +416,7 @@ fn json_of(expr: &Expr, root: &TokenStream) -> TokenStream {
     }
 }
 
-/// Calls the function that a path, or a path in quotes, names.
+/// Calls a function by its path or quoted path.
 pub(crate) fn call(with: &Expr) -> TokenStream {
     if let Expr::Lit(literal) = with
         && let Lit::Str(text) = &literal.lit
@@ -429,8 +428,7 @@ pub(crate) fn call(with: &Expr) -> TokenStream {
     quote_spanned!(span=> (#with)())
 }
 
-/// Returns the variable that holds the rule. Its span hides it from the
-/// caller's code.
+/// Returns the variable for the rule. Its span hides it from the caller's code.
 fn local(span: Span) -> Ident {
     Ident::new("rule", span.resolved_at(Span::mixed_site()))
 }

@@ -1,9 +1,8 @@
-//! The types of fields, as far as their names tell what they are.
+//! Recognizes field types by name.
 
 use syn::Type;
 
-/// The kind of JSON value that a type becomes, as far as the name of the type
-/// tells it.
+/// The JSON type of a Rust type, as recognized by name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Class {
     Boolean,
@@ -14,7 +13,7 @@ pub(super) enum Class {
 }
 
 impl Class {
-    /// Returns the name of one value.
+    /// Returns the name of this kind in the singular.
     pub(super) fn singular(self) -> &'static str {
         match self {
             Self::Boolean => "a boolean",
@@ -25,7 +24,7 @@ impl Class {
         }
     }
 
-    /// Returns the name of several values.
+    /// Returns the name of this kind in the plural.
     pub(super) fn plural(self) -> &'static str {
         match self {
             Self::Boolean => "booleans",
@@ -37,7 +36,7 @@ impl Class {
     }
 }
 
-/// Returns the class of a type; `None` if its name does not tell it.
+/// Returns the class of a type, or `None` if its name is not recognized.
 pub(super) fn class_of(ty: &Type) -> Option<Class> {
     let ty = inside(ty);
     if matches!(ty, Type::Array(_) | Type::Slice(_)) {
@@ -58,7 +57,7 @@ pub(super) fn class_of(ty: &Type) -> Option<Class> {
     })
 }
 
-/// Returns the type in `Option` and pointers, which change nothing here.
+/// Returns the type inside `Option` and pointers, which do not matter here.
 fn inside(ty: &Type) -> &Type {
     if let Type::Reference(reference) = ty {
         return inside(&reference.elem);
@@ -69,7 +68,7 @@ fn inside(ty: &Type) -> &Type {
     }
 }
 
-/// Returns the type of the elements of a list.
+/// Returns the element type of a list.
 pub(super) fn element_of(ty: &Type) -> Option<&Type> {
     match inside(ty) {
         Type::Array(array) => Some(&array.elem),
@@ -78,7 +77,7 @@ pub(super) fn element_of(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// Returns the only argument of a type with one of these names.
+/// Returns the only type argument of a type with one of these names.
 fn argument<'t>(ty: &'t Type, names: &[&str]) -> Option<&'t Type> {
     let Type::Path(path) = ty else {
         return None;
@@ -96,13 +95,13 @@ fn argument<'t>(ty: &'t Type, names: &[&str]) -> Option<&'t Type> {
     }
 }
 
-/// Returns true for an `Option` that is null only as `None`, as far as the
-/// names of the types tell it.
+/// Returns true for an `Option` with `None` as its only null value, as
+/// recognized by type names.
 pub(super) fn only_null_is_none(ty: &Type) -> bool {
     argument(ty, &["Option"]).is_some_and(|inner| argument(inner, &["Option", "Patch"]).is_none())
 }
 
-/// Returns true if a type is written as one that may be absent.
+/// Returns true if the name of a type means that it may be absent.
 pub(super) fn may_be_absent(ty: &Type) -> bool {
     argument(ty, &["Option", "Optional", "Patch"]).is_some()
 }

@@ -1,10 +1,10 @@
 //! `#[derive(Schema)]`.
 //!
-//! - `serde_attribute`, `case`: the attributes of serde.
-//! - `keyword`: `#[schema(…)]`, and its mistakes.
+//! - `serde_attribute`, `case`: serde attributes.
+//! - `keyword`: `#[schema(…)]` and its errors.
 //! - `borrowed`: types with lifetimes.
-//! - `expand`, `union`: the code that makes the rule.
-//! - `presence`: where a property is read and where it is written.
+//! - `expand`, `union`: the code that generates the rule.
+//! - `presence`: whether a property is read or written.
 
 mod borrowed;
 mod case;
@@ -33,7 +33,8 @@ use crate::errors::Errors;
 use crate::paths::CratePath;
 use crate::reply::reply;
 
-/// Returns the expansion: `impl HasSchema`, and `impl Reply` if the calling crate has HTTP.
+/// Returns the expansion: `impl HasSchema`, and `impl Reply` if the calling
+/// crate has HTTP.
 pub(crate) fn schema(input: &DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
     let core = CratePath::core_if_there();
@@ -80,7 +81,8 @@ fn expand(
             }
         }
     });
-    // Not in `rule` itself: there each place would be that of the caller.
+    // If this were part of `rule`, every location would be the caller's
+    // location.
     let make = quote_spanned!(span=> let make = || -> #root::Rule { #rule };);
     quote! {
         #[automatically_derived]
@@ -102,8 +104,7 @@ fn expand(
     }
 }
 
-/// Rejects attributes that change the form of the type in a way that the derive
-/// does not know.
+/// Rejects attributes with an unknown effect on the form of the type.
 fn refuse_foreign(input: &DeriveInput, errors: &mut Errors) {
     refuse_later_macros(&input.attrs, errors);
     refuse_unknown(&input.attrs, errors);
@@ -125,8 +126,8 @@ fn refuse_foreign(input: &DeriveInput, errors: &mut Errors) {
     }
 }
 
-/// Notes a `FileStream` that is not in the last field. The handler starts at this part of
-/// the form, so a part after it would come too late.
+/// Reports a `FileStream` that is not the last field. The handler starts at
+/// this part of the form, so later parts would arrive too late.
 fn refuse_early_streams(fields: &Fields, errors: &mut Errors) {
     let last = fields.len().saturating_sub(1);
     for field in fields.iter().take(last).filter(|field| is_stream(&field.ty)) {
@@ -148,8 +149,8 @@ fn is_stream(ty: &Type) -> bool {
     }
 }
 
-/// Returns the rule of the type, and, if the type itself decides it, whether
-/// its property may be absent.
+/// Returns the rule of the type. If the type itself decides whether its
+/// property may be absent, also returns this decision.
 fn whole(
     writer: &mut Writer<'_>,
     input: &DeriveInput,
@@ -171,7 +172,7 @@ fn whole(
     let from = |from| quote_spanned!(span=> #root::__private::rule_of::<#from>());
     let into = |into| write_only(into, span, &root);
     let borrows = writer.borrows;
-    // A kind replaces the form that the fields have.
+    // `kind` replaces the form that the fields define.
     let is_own = keywords.get("kind").is_none();
     let checked = |(rule, is_optional): (TokenStream, _)| {
         let is_read = is_own && !borrows;
@@ -189,7 +190,8 @@ fn whole(
             (in_both(rule, Some(into(write)), &root), is_optional)
         }
         (Some(read), None) => {
-            // The fields are not read, so that they may have what a rule cannot.
+            // serde does not read these fields, so they may have types that
+            // rules cannot describe.
             let mut errors = Errors::default();
             let mut writer = Writer { root: writer.root.clone(), errors: &mut errors, borrows };
             let (written, _) = by_fields(&mut writer, input, serde, true);
@@ -200,8 +202,9 @@ fn whole(
     })
 }
 
-/// Compares the rule of a type, when its schema is built, with the form in which
-/// serde reads the type: other derives, or an `impl` by hand, may use another one.
+/// Compares the rule of a type with the form that serde reads. This happens
+/// when the schema is built. Other derives or a handwritten `impl` may use a
+/// different form.
 fn agreed(
     rule: TokenStream,
     input: &DeriveInput,
@@ -234,7 +237,7 @@ fn agreed(
             Fields::Unit => quote!(#root::__private::Kinds::NULL),
         },
         Data::Enum(data) => match union::form(data, serde) {
-            // Its rule follows serde.
+            // The rule already follows serde.
             union::Form::Names if is_numbered(input) => return rule,
             union::Form::Names => quote!(#root::__private::Kinds::STRING),
             union::Form::Objects => quote!(#root::__private::Kinds::OBJECT),
@@ -246,7 +249,7 @@ fn agreed(
     quote_spanned!(span=> #root::__private::agrees(#rule, #described, #read))
 }
 
-/// Returns the rule of the type as its fields or variants make it.
+/// Returns the rule that the fields or variants define.
 fn by_fields(
     writer: &mut Writer<'_>,
     input: &DeriveInput,
@@ -257,7 +260,7 @@ fn by_fields(
     let fields = match &input.data {
         Data::Struct(data) => &data.fields,
         Data::Enum(data) => return (of_enum(writer, input, data, serde, never_read), None),
-        // Refused before.
+        // Already rejected.
         Data::Union(_) => return (TokenStream::new(), None),
     };
     let owner = Owner {
@@ -277,7 +280,7 @@ fn by_fields(
     let Some(tag) = serde.tag.as_ref().filter(|_| matches!(fields, Fields::Named(_))) else {
         return (rule, None);
     };
-    // serde writes the tag of a struct, and reads none.
+    // serde writes the tag of a struct but does not read it.
     let name = serde.struct_name(&input.ident.unraw().to_string());
     let root = writer.root.at(span);
     let tag = quote_spanned!(span=> #root::__private::written_tag(#rule, #tag, #name));
@@ -300,21 +303,21 @@ fn of_enum(
         return union(writer, written);
     }
     let read = union(writer, whole);
-    // Its mistakes are those of the other direction.
+    // The other direction reports the same errors.
     let mut errors = Errors::default();
     let mut writer = Writer { root: writer.root.clone(), errors: &mut errors, borrows };
     let root = writer.root.at(name.span());
     in_both(read, differs(whole).then(|| union(&mut writer, written)), &root)
 }
 
-/// Returns true for an enum without fields that has a `repr` of an integer, which
-/// the derives of `serde_repr` read and write as its number.
+/// Returns true for an enum without fields that has an integer `repr`. The
+/// `serde_repr` derives read and write its number.
 fn is_numbered(input: &DeriveInput) -> bool {
     let Data::Enum(data) = &input.data else { return false };
     let is_unit = |variant: &Variant| matches!(variant.fields, Fields::Unit);
     let mut has_integer = false;
     for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
-        // The compiler reports a `repr` that cannot be read.
+        // The compiler reports an invalid `repr`.
         let _ = attribute.parse_nested_meta(|meta| {
             let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
             has_integer |= INTEGERS.contains(&name.as_str());
@@ -336,7 +339,7 @@ fn is_newtype(fields: &Fields) -> bool {
     matches!(fields, Fields::Unnamed(fields) if fields.unnamed.len() == 1)
 }
 
-/// Returns the field that a transparent struct is written as.
+/// Returns the field that represents a transparent struct.
 fn only_field(fields: &Fields) -> Option<&Field> {
     fields.iter().find(|field| !Serde::read(&field.attrs).skip.read && !is_phantom(&field.ty))
 }
@@ -345,7 +348,7 @@ fn is_phantom(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "PhantomData"))
 }
 
-/// Adds a bound to each type parameter: it must have a schema.
+/// Requires a schema for each type parameter.
 fn with_bounds(generics: &Generics, root: &TokenStream) -> Generics {
     let mut generics = generics.clone();
     let names: Vec<_> = generics.type_params().map(|parameter| parameter.ident.clone()).collect();

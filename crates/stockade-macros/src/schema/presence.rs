@@ -1,4 +1,4 @@
-//! The presence of a property: where it is read, and where it is written.
+//! The presence of a property when it is read and when it is written.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -7,8 +7,8 @@ use syn::Type;
 use super::field_type::only_null_is_none;
 use super::serde_attribute::Serde;
 
-/// The presence of a property in both directions, by the names that the
-/// validation gives it.
+/// The presence of a property in both directions, with the names used by
+/// validation.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FieldPresence {
     Always,
@@ -31,8 +31,7 @@ impl FieldPresence {
         if never_read { presence.written() } else { presence }
     }
 
-    /// Returns the same presence where it is written, and none where it is
-    /// read.
+    /// Returns the same presence for writing, and none for reading.
     pub(super) fn written(self) -> Self {
         match self {
             Self::Always | Self::WriteOnly => Self::WriteOnly,

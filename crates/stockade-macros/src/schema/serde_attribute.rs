@@ -1,4 +1,4 @@
-//! The attributes of serde that change how a type is read and written.
+//! The serde attributes that affect the form of a type.
 
 use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned as _;
@@ -7,14 +7,14 @@ use syn::{Attribute, Expr, LitStr, Token, Type, token};
 use super::case::Case;
 use crate::errors::Errors;
 
-/// The direction in which serde uses a type.
+/// The direction of a conversion.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Direction {
     Read,
     Write,
 }
 
-/// A setting of each direction.
+/// A setting for each direction.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Both<T> {
     pub(crate) read: T,
@@ -47,7 +47,7 @@ impl Both<bool> {
     }
 }
 
-/// The attributes of serde that the derive follows, or rejects at their places.
+/// Attributes of serde that the derive supports, or rejects in another place.
 const FOLLOWED: &[&str] = &[
     "alias",
     "content",
@@ -73,14 +73,13 @@ const FOLLOWED: &[&str] = &[
     "with",
 ];
 
-/// The attributes of serde that change neither what is read nor what is written.
+/// Attributes of serde that affect neither direction.
 const WITHOUT_EFFECT: &[&str] = &["borrow", "bound", "crate", "expecting", "getter", "remote"];
 
-/// Attribute macros of `serde_with` that change the attributes of the fields.
+/// Attribute macros of `serde_with` that change field attributes.
 const MACROS: &[&str] = &["serde_as", "skip_serializing_none"];
 
-/// Rejects the attributes of one place whose effect on the form of the type the
-/// derive does not know.
+/// Rejects serde attributes with an unknown effect on the form of the type.
 pub(crate) fn refuse_unknown(attributes: &[Attribute], errors: &mut Errors) {
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
         let _ = attribute.parse_nested_meta(|meta| {
@@ -101,8 +100,7 @@ pub(crate) fn refuse_unknown(attributes: &[Attribute], errors: &mut Errors) {
     }
 }
 
-/// Rejects attribute macros that run after the derive and change the fields that
-/// it has seen.
+/// Rejects attribute macros that run after the derive and change its fields.
 pub(crate) fn refuse_later_macros(attributes: &[Attribute], errors: &mut Errors) {
     for attribute in attributes {
         let Some(last) = attribute.path().segments.last() else {
@@ -118,29 +116,28 @@ pub(crate) fn refuse_later_macros(attributes: &[Attribute], errors: &mut Errors)
     }
 }
 
-/// The attributes of a type, a variant or a field. Mistakes in them are left to
-/// serde.
+/// The attributes of a type, variant or field. serde reports errors in them.
 #[derive(Default)]
 pub(crate) struct Serde {
     rename: Both<Option<String>>,
     pub(crate) rename_all: Both<Case>,
-    /// `None` where it is not said.
+    /// `None` if the attribute is absent.
     pub(crate) rename_all_fields: Both<Option<Case>>,
     pub(crate) default: bool,
     pub(crate) skip: Both<bool>,
-    /// The function that says if a field is left out.
+    /// The function that decides whether serde skips the field.
     pub(crate) skip_if: Option<String>,
     pub(crate) flatten: bool,
     pub(crate) deny_unknown_fields: bool,
     pub(crate) transparent: bool,
-    /// A function reads or writes the value.
+    /// True if a function reads or writes the value.
     pub(crate) with: Both<bool>,
     pub(crate) aliases: Vec<LitStr>,
     pub(crate) tag: Option<String>,
     pub(crate) content: Option<String>,
     pub(crate) untagged: bool,
     pub(crate) other: bool,
-    /// The type that is read, or written, instead.
+    /// The type that serde reads or writes instead.
     pub(crate) instead: Both<Option<Type>>,
 }
 
@@ -148,24 +145,24 @@ impl Serde {
     pub(crate) fn read(attributes: &[Attribute]) -> Self {
         let mut serde = Self::default();
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
-            // serde itself reports an attribute that cannot be read.
+            // serde reports malformed attributes.
             let _ = attribute.parse_nested_meta(|meta| serde.keep(&meta));
         }
         serde
     }
 
     fn keep(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
-        // A path of several segments is none of the names.
+        // A path with several segments matches no name.
         let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
         let value = read_value(meta)?;
-        // Names of all else hold for both directions.
+        // All other names apply to both directions.
         let one = || value.read.as_ref().map(LitStr::value);
         let texts = || value.clone().map(|text| text.map(|text| text.value()));
         let cases = || texts().map(|text| text.map(|text| Case::of(&text)));
         let ty = || value.read.as_ref().and_then(|text| text.parse().ok());
         match name.as_str() {
             "rename" => self.rename = texts(),
-            // A direction without a text keeps the names as they are written.
+            // A direction without a value keeps names unchanged.
             "rename_all" => self.rename_all = cases().map(Option::unwrap_or_default),
             "rename_all_fields" => self.rename_all_fields = cases(),
             "default" => self.default = true,
@@ -191,8 +188,8 @@ impl Serde {
         Ok(())
     }
 
-    /// Returns true if a name of the enum or the variant itself is not the same
-    /// in both directions.
+    /// Returns true if a name of the enum or variant itself differs between the
+    /// directions.
     pub(crate) fn has_two_names(&self) -> bool {
         self.rename.read != self.rename.write || self.rename_all.read != self.rename_all.write
     }
@@ -203,7 +200,7 @@ impl Serde {
         renamed.unwrap_or_else(|| case.field(name))
     }
 
-    /// Returns the name of a struct where serde writes it.
+    /// Returns the name that serde writes for a struct.
     pub(crate) fn struct_name(&self, name: &str) -> String {
         self.rename.write.clone().unwrap_or_else(|| name.to_owned())
     }
@@ -215,8 +212,8 @@ impl Serde {
     }
 }
 
-/// Reads `= "…"`, or `(serialize = "…", deserialize = "…")`; anything else is
-/// skipped.
+/// Reads `= "…"` or `(serialize = "…", deserialize = "…")`. Skips anything
+/// else.
 fn read_value(meta: &ParseNestedMeta<'_>) -> syn::Result<Both<Option<LitStr>>> {
     if meta.input.peek(Token![=]) {
         meta.input.parse::<Token![=]>()?;

@@ -1,4 +1,4 @@
-//! Tests of the derive's messages for mistakes.
+//! Tests for the error messages of the derive.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn check(source: &str, expected: &[&str]) {
     assert_eq!(errors.messages(), expected, "{source}");
 }
 
-/// The only mistake of a field with these keywords, without its place.
+/// Returns the only error of a field with these keywords, without its position.
 #[track_caller]
 fn check_field(ty: &str, keywords: &str, expected: &[&str]) {
     let source = format!("struct T {{ #[schema({keywords})] f: {ty} }}");

@@ -1,4 +1,4 @@
-//! Enums.
+//! Generates the rules of enums.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -10,33 +10,33 @@ use super::expand::{Owner, Writer};
 use super::keyword::{Keywords, Place};
 use super::serde_attribute::{Both, Direction, Serde};
 
-/// An enum in one direction.
+/// An enum for one direction.
 #[derive(Clone, Copy)]
 pub(crate) struct Enum<'i> {
     pub(crate) name: &'i Ident,
     pub(crate) data: &'i DataEnum,
     pub(crate) serde: &'i Serde,
     pub(crate) direction: Direction,
-    /// Another type is read instead.
+    /// True if serde reads another type instead.
     pub(crate) never_read: bool,
-    /// It has a `repr` of an integer, and serde may use its numbers.
+    /// True if the enum has an integer `repr`. serde may use its numbers.
     pub(crate) numbered: bool,
     /// The enum borrows from its input, so serde does not read it from temporary data.
     pub(crate) borrows: bool,
 }
 
-/// The form in which serde reads an enum.
+/// The JSON form of an enum in serde.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Form {
     /// The name of the variant as a string.
     Names,
-    /// An object, or for some variants the name alone.
+    /// An object. For some variants, only the name.
     Objects,
-    /// Any value: variants without a tag.
+    /// Any value, if variants do not have a tag.
     Any,
 }
 
-/// Returns the form in which serde reads an enum by its attributes.
+/// Returns the form of an enum according to its serde attributes.
 pub(crate) fn form(data: &DataEnum, serde: &Serde) -> Form {
     let has_content = |variant: &Variant| {
         let own = Serde::read(&variant.attrs);
@@ -52,9 +52,8 @@ pub(crate) fn form(data: &DataEnum, serde: &Serde) -> Form {
     }
 }
 
-/// Returns true if serde uses a variant as one without content. It skips the only
-/// field of a tuple together with the tuple, and a function makes content of its
-/// own.
+/// Returns true if serde treats the variant as a unit. A tuple variant is a
+/// unit if serde skips its only field. A function always produces content.
 fn is_unit(variant: &Variant, own: &Serde, direction: Direction) -> bool {
     if *own.with.get(direction) {
         return false;
@@ -68,8 +67,8 @@ fn is_unit(variant: &Variant, own: &Serde, direction: Direction) -> bool {
     }
 }
 
-/// Returns true if an enum is not written as it is read, apart from the fields
-/// of its variants.
+/// Returns true if reading and writing use different forms, apart from the
+/// fields of the variants.
 pub(crate) fn differs(Enum { data, serde, numbered, .. }: Enum<'_>) -> bool {
     let differs = |variant: &Variant| {
         let own = Serde::read(&variant.attrs);
@@ -87,10 +86,10 @@ pub(crate) fn differs(Enum { data, serde, numbered, .. }: Enum<'_>) -> bool {
     numbered || serde.has_two_names() || data.variants.iter().any(differs)
 }
 
-/// A variant that serde uses, with its names.
+/// A variant used by serde, with its names.
 type Named<'v> = (&'v Variant, Serde, Vec<String>);
 
-/// Returns the rule of an enum, in the form that serde has for enums.
+/// Returns the rule of an enum in serde's form.
 pub(crate) fn union(writer: &mut Writer<'_>, whole: Enum<'_>) -> TokenStream {
     let Enum { name, data, serde, direction, .. } = whole;
     let mut tagged = Vec::new();
@@ -113,7 +112,7 @@ pub(crate) fn union(writer: &mut Writer<'_>, whole: Enum<'_>) -> TokenStream {
     let span = name.span();
     let root = writer.root.at(span);
     let mut rules = Vec::new();
-    // The place of the rule of each variant.
+    // The index of each variant's rule.
     let mut places: Vec<(&Ident, usize)> = Vec::new();
     if !tagged.is_empty() {
         rules.push(by_tag(writer, &tagged, whole));
@@ -127,7 +126,7 @@ pub(crate) fn union(writer: &mut Writer<'_>, whole: Enum<'_>) -> TokenStream {
     quote_spanned!(span=> #root::__private::first_of([#(#rules),*], #chosen))
 }
 
-/// Returns the rule of a variant without a tag.
+/// Returns the rule of an untagged variant.
 fn without_tag(
     writer: &mut Writer<'_>,
     variant: &Variant,
@@ -144,7 +143,7 @@ fn without_tag(
     writer.with_keywords(rule, &keywords, &variant.attrs)
 }
 
-/// Returns the function that finds the variant that serde builds.
+/// Returns the function that finds the variant built by serde.
 fn chosen(places: &[(&Ident, usize)], whole: Enum<'_>, root: &TokenStream) -> TokenStream {
     let Enum { name, direction, never_read, borrows, .. } = whole;
     if direction == Direction::Write || never_read || borrows {
@@ -165,7 +164,7 @@ fn chosen(places: &[(&Ident, usize)], whole: Enum<'_>, root: &TokenStream) -> To
     }}
 }
 
-/// Returns the rule of variants that a tag or a name tells apart.
+/// Returns the rule of variants that a tag or name distinguishes.
 fn by_tag(writer: &mut Writer<'_>, variants: &[Named<'_>], whole: Enum<'_>) -> TokenStream {
     let Enum { name, serde, direction, .. } = whole;
     let span = name.span();
@@ -176,7 +175,7 @@ fn by_tag(writer: &mut Writer<'_>, variants: &[Named<'_>], whole: Enum<'_>) -> T
         (None, _) if all_units => {
             let names = variants.iter().flat_map(|(_, _, names)| names);
             for (variant, ..) in variants {
-                // Only for the mistakes in them.
+                // Called only to report errors in the keywords.
                 Keywords::read(&variant.attrs, Place::Variant, writer.errors);
             }
             let names = quote!([#(#names),*]);
@@ -217,7 +216,7 @@ fn by_tag(writer: &mut Writer<'_>, variants: &[Named<'_>], whole: Enum<'_>) -> T
     }
 }
 
-/// Returns the rule of an enum whose names or numbers serde uses.
+/// Returns the rule of an enum that serde represents by names or numbers.
 fn numbers_of(whole: Enum<'_>, names: &TokenStream, root: &TokenStream) -> TokenStream {
     let span = whole.name.span().resolved_at(Span::mixed_site());
     let variants = whole.data.variants.iter().map(|variant| &variant.ident);
@@ -237,7 +236,7 @@ fn numbers_of(whole: Enum<'_>, names: &TokenStream, root: &TokenStream) -> Token
     }}
 }
 
-/// Returns the name of a variant, and its aliases, which are only read.
+/// Returns the name of a variant. If serde reads the enum, its aliases follow.
 fn names(variant: &Variant, own: &Serde, Enum { serde, direction, .. }: Enum<'_>) -> Vec<String> {
     let ident = variant.ident.unraw().to_string();
     let name = own.variant_name(&ident, *serde.rename_all.get(direction), direction);
@@ -246,13 +245,12 @@ fn names(variant: &Variant, own: &Serde, Enum { serde, direction, .. }: Enum<'_>
     std::iter::once(name).chain(aliases.map(syn::LitStr::value)).collect()
 }
 
-/// Returns a pair for each name: the name, and the rule of the variant's
-/// content.
+/// Returns each name with the rule of the variant's content.
 fn pairs(writer: &mut Writer<'_>, variants: &[Named<'_>], whole: Enum<'_>) -> Vec<TokenStream> {
     let mut pairs = Vec::new();
     for (variant, own, names) in variants {
         let keywords = Keywords::read(&variant.attrs, Place::Variant, writer.errors);
-        // serde writes no content for a tuple that it skips, and reads null.
+        // For a skipped tuple field, serde writes no content but reads null.
         let reads_null = whole.serde.content.is_some()
             && whole.direction == Direction::Read
             && !matches!(variant.fields, Fields::Unit);
@@ -285,7 +283,7 @@ fn content(
     writer.fields(&variant.fields, span, owner(own, whole))
 }
 
-/// Returns the rule of a variant as an object, which gets the tag.
+/// Returns the rule of a variant as an object. The tag is added later.
 fn internal(
     writer: &mut Writer<'_>,
     variant: &Variant,
@@ -313,7 +311,7 @@ fn internal(
 
 fn owner(own: &Serde, Enum { serde, never_read, .. }: Enum<'_>) -> Owner {
     let case_in = |direction| match *own.rename_all.get(direction) {
-        // Without it the names stay as they are written.
+        // Without the attribute, names stay unchanged.
         Case::AsWritten => serde.rename_all_fields.get(direction).unwrap_or_default(),
         case => case,
     };

@@ -1,8 +1,8 @@
-//! Tokens to JSON, as `serde_json::json!` reads them.
+//! Converts tokens to JSON, with the syntax of `serde_json::json!`.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 
-/// A value, as far as it is known before the program runs.
+/// A value, as far as it is known at compile time.
 #[derive(Debug)]
 pub(super) enum Json {
     Null,
@@ -29,7 +29,7 @@ impl Entry {
     }
 }
 
-/// Reads a value. What is not JSON is an expression.
+/// Parses a value. Anything other than JSON is an expression.
 pub(super) fn read(tokens: TokenStream) -> Json {
     value(&tokens.into_iter().collect::<Vec<_>>())
 }
@@ -41,7 +41,7 @@ fn value(tokens: &[TokenTree]) -> Json {
             match group.delimiter() {
                 Delimiter::Brace => map(&content),
                 Delimiter::Bracket => Json::List(parts(&content).map(value).collect()),
-                // Of a macro, or an expression in parentheses.
+                // Comes from a macro, or is an expression in parentheses.
                 Delimiter::None => value(&content),
                 Delimiter::Parenthesis => Json::Unknown,
             }
@@ -66,7 +66,8 @@ fn map(content: &[TokenTree]) -> Json {
     entries.map_or(Json::Unknown, Json::Map)
 }
 
-/// Reads `"name": value`; `None` if it is something else, such as a part of an expression.
+/// Parses `"name": value`. Returns `None` for anything else, such as part of an
+/// expression.
 fn entry(tokens: &[TokenTree]) -> Option<Entry> {
     let is_colon = |token: &TokenTree| matches!(token, TokenTree::Punct(it) if it.as_char() == ':');
     let (name, rest) = tokens.split_first()?;

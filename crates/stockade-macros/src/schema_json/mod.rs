@@ -1,9 +1,10 @@
-//! The check behind `schema!`: unknown keywords in JSON that is written in place.
+//! Checks `schema!` for unknown keywords in JSON literals.
 //!
-//! It reads the notation as `stockade-validation` does (`build/notation.rs`). A node whose
-//! notation depends on an expression is left to run time.
+//! It detects the notation like `stockade-validation` (`build/notation.rs`). If
+//! the notation of a node depends on an expression, the node is checked only at
+//! run time.
 //!
-//! - here: the notation and the mistakes.
+//! - this module: the notation and the errors.
 //! - `json`: tokens to JSON.
 //! - `table`: the keywords.
 
@@ -19,7 +20,7 @@ use self::table::{Holds, find, keywords};
 use crate::errors::Errors;
 use crate::suggest::did_you_mean;
 
-/// Returns the mistakes as `compile_error!`, or nothing.
+/// Returns a `compile_error!` for each error, or nothing.
 pub(crate) fn check(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     check_root(&json::read(input), &mut errors);
@@ -52,7 +53,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns true for a rule and false for a field map; `None` if it is known at run time.
+    /// Returns true for a rule and false for a field map. Returns `None` if
+    /// this is only known at run time.
     fn is_rule(&self, entries: &[Entry]) -> Option<bool> {
         if !self.guess || entries.is_empty() {
             return Some(true);
@@ -133,7 +135,7 @@ impl Checker<'_> {
     }
 
     fn unknown(&mut self, name: &str, span: Span, otherwise: &str, at: &At<'_>) {
-        // Length counts, because `max` begins many keywords.
+        // Length matters because `max` is a prefix of many keywords.
         let similar = keywords().filter(|known| known.len().abs_diff(name.len()) <= 3);
         let near = match did_you_mean(name, similar) {
             near if near.is_empty() => did_you_mean(name, keywords()),
@@ -144,10 +146,10 @@ impl Checker<'_> {
     }
 }
 
-/// A place in the JSON, shown as a JSON pointer.
+/// A position in the JSON, displayed as a JSON pointer.
 #[derive(Clone, Copy)]
 struct At<'a> {
-    /// `None` for the whole.
+    /// `None` for the root.
     parent: Option<&'a Self>,
     step: &'a str,
 }

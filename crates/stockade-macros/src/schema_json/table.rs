@@ -1,10 +1,10 @@
-//! The keywords of schemas, from the table that the validation has too.
+//! The schema keywords, from the table shared with validation.
 
 use stockade_path::__internal::keywords as table_of_keywords;
 
 use super::json::Json;
 
-/// The kind of value that a keyword holds, as far as the notation depends on it.
+/// The type of a keyword's value, as far as it affects the notation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Holds {
     Any,
@@ -22,7 +22,8 @@ pub(super) enum Holds {
 }
 
 impl Holds {
-    /// Returns true if the value has the kind; `None` if it is known at run time.
+    /// Returns true if the value has this type. Returns `None` if this is only
+    /// known at run time.
     pub(super) fn fits(self, value: &Json) -> Option<bool> {
         let is_names = |value: &Json| match value {
             Json::List(items) if items.iter().any(|item| matches!(item, Json::Unknown)) => None,
@@ -57,13 +58,13 @@ impl Holds {
     }
 }
 
-/// A keyword of schemas.
+/// A schema keyword.
 pub(super) struct Keyword {
     pub(super) name: &'static str,
     pub(super) holds: Holds,
-    /// It is for documents and checks nothing.
+    /// True for annotations, which check nothing.
     pub(super) note: bool,
-    /// A field map cannot have a field of this name.
+    /// True if a field map cannot have a field of this name.
     reserved: bool,
 }
 
@@ -88,7 +89,7 @@ macro_rules! holds {
     };
 }
 
-/// Returns true if a flag is the wanted one.
+/// Returns true if a flag matches.
 macro_rules! is_flag {
     (note note) => {
         true
@@ -122,7 +123,7 @@ macro_rules! table {
 
 table_of_keywords!(table!);
 
-/// Returns the keyword of this name.
+/// Finds a keyword by name.
 pub(super) fn find(name: &str) -> Option<&'static Keyword> {
     KEYWORDS.iter().find(|known| known.name == name)
 }
@@ -132,12 +133,12 @@ pub(super) fn keywords() -> impl Iterator<Item = &'static str> {
     KEYWORDS.iter().map(|known| known.name)
 }
 
-/// Returns true for names that a field of a field map cannot have.
+/// Returns true for names that cannot be fields in a field map.
 pub(super) fn is_reserved(name: &str) -> bool {
     name.starts_with('$')
         || name == "additionalItems"
         || find(name).is_some_and(|known| known.reserved)
 }
 
-/// Keywords that have an effect only together with others.
+/// Keywords that only have an effect together with others.
 pub(super) const UNUSED_ALONE: [&str; 4] = ["$defs", "definitions", "then", "else"];

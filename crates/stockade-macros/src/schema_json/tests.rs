@@ -1,4 +1,4 @@
-//! Tests of the messages of `schema!`.
+//! Tests for the messages of `schema!`.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The mistakes that keywords make together, and with the type of their field.
+//! Checks keywords against each other and against the field's type.
 
 use proc_macro2::Ident;
 use syn::{Expr, Lit, Type};
@@ -8,7 +8,7 @@ use super::{Keyword, Value, literal};
 use crate::errors::Errors;
 use crate::schema::field_type::{class_of, element_of};
 
-/// Notes lower bounds above upper ones.
+/// Reports lower bounds that exceed upper bounds.
 pub(super) fn check_bounds(list: &[Keyword], errors: &mut Errors) {
     let bounds: Vec<(&Ident, &str, f64)> = list
         .iter()
@@ -40,7 +40,7 @@ fn number(expr: &Expr) -> Option<f64> {
     Some(if matches!(expr, Expr::Unary(_)) { -number } else { number })
 }
 
-/// Notes the keywords that say nothing about values of this type.
+/// Reports keywords that do not apply to this type.
 pub(super) fn check_type(list: &[Keyword], ty: &Type, errors: &mut Errors) {
     let Some(class) = class_of(ty) else {
         return;

@@ -1,5 +1,5 @@
-//! The keywords of `#[schema(…)]`: their table ([`table`]), their reading
-//! ([`read`]) and the mistakes in them ([`check`]).
+//! The keywords of `#[schema(…)]`: their definitions ([`table`]), parser
+//! ([`read`]) and checks ([`check`]).
 
 mod check;
 mod names;
@@ -14,21 +14,21 @@ use self::check::{check_bounds, check_type};
 use self::read::read_list;
 use crate::errors::Errors;
 
-/// A keyword with its value.
+/// A keyword and its value.
 pub(crate) struct Keyword {
     pub(crate) name: Ident,
     pub(crate) value: Value,
 }
 
 pub(crate) enum Value {
-    /// `trim`, or `trim = true`.
+    /// `trim` or `trim = true`.
     Flag(bool),
     Expr(Box<Expr>),
     /// `items(…)`.
     Keywords(Vec<Keyword>),
 }
 
-/// Where an attribute stands.
+/// The position of an attribute.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Place {
     Container,
@@ -37,14 +37,14 @@ pub(crate) enum Place {
     Items,
 }
 
-/// The keywords of one place.
+/// The keywords in one position.
 #[derive(Default)]
 pub(crate) struct Keywords {
     pub(crate) list: Vec<Keyword>,
 }
 
 impl Keywords {
-    /// Reads all attributes `schema`.
+    /// Reads all `schema` attributes.
     pub(crate) fn read(attributes: &[Attribute], place: Place, errors: &mut Errors) -> Self {
         let mut list = Vec::new();
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("schema")) {
@@ -74,7 +74,7 @@ impl Keywords {
         self.list.iter().find(|keyword| keyword.name == name)
     }
 
-    /// Returns the expression that a keyword holds.
+    /// Returns the expression of a keyword.
     pub(crate) fn expr(&self, name: &str) -> Option<&Expr> {
         match &self.get(name)?.value {
             Value::Expr(expr) => Some(expr),
@@ -86,21 +86,21 @@ impl Keywords {
         self.get(name).is_some_and(|keyword| matches!(keyword.value, Value::Flag(true)))
     }
 
-    /// Returns true if the type of the field needs no schema.
+    /// Returns true if the field's type does not need a schema.
     pub(crate) fn replaces_rule(&self) -> bool {
         self.get("with").is_some() || self.has_flag("opaque")
     }
 
-    /// Notes the keywords that say nothing about values of this type.
+    /// Reports keywords that do not apply to this type.
     pub(crate) fn check_type(&self, ty: &Type, errors: &mut Errors) {
-        // Its rule is another one then.
+        // Otherwise a different rule replaces the rule of the type.
         if self.get("kind").is_none() && !self.replaces_rule() {
             check_type(&self.list, ty, errors);
         }
     }
 }
 
-/// Returns the literal that an expression is, perhaps behind a minus sign.
+/// Returns the literal in an expression, with or without a minus sign.
 fn literal(expr: &Expr) -> Option<&Lit> {
     match expr {
         Expr::Lit(literal) => Some(&literal.lit),

@@ -1,5 +1,8 @@
-//! The names of types and formats, in a file without other code: a test of
-//! `stockade-validation` reads it too, and holds them equal to those of the validation.
+//! The names of types and formats.
+//!
+//! This file does not contain other code, because a test in
+//! `stockade-validation` also reads it. The test ensures that the names match
+//! the names in validation.
 
 /// The names of types.
 pub(crate) const KINDS: &[&str] = &[

@@ -1,4 +1,4 @@
-//! The reading of keywords: their names, places and values.
+//! Reads keywords: their names, positions and values.
 
 use proc_macro2::Ident;
 use syn::ext::IdentExt as _;
@@ -12,7 +12,7 @@ use super::{Keyword, Place, Value, literal};
 use crate::errors::Errors;
 use crate::suggest::closest;
 
-/// Reads the keywords of a list, and notes the mistakes.
+/// Reads a list of keywords and records errors.
 pub(super) fn read_list(
     input: ParseStream<'_>,
     place: Place,
@@ -35,7 +35,7 @@ pub(super) fn read_list(
     Ok(())
 }
 
-/// Reads one keyword; `None` if it is wrong and noted.
+/// Reads one keyword. Records an error and returns `None` if it is invalid.
 fn read_keyword(
     input: ParseStream<'_>,
     place: Place,
@@ -112,8 +112,11 @@ fn misplaced(name: &str, place: Place) -> String {
     }
 }
 
-/// Returns the value in the form that the keyword takes. The error says which
-/// value it takes.
+/// Converts a value to the form that the keyword expects.
+///
+/// # Errors
+///
+/// Returns a message that describes the expected value.
 fn fit(takes: Takes, value: Value) -> Result<Value, String> {
     let expr = match value {
         Value::Flag(flag) if takes == Takes::Flag => return Ok(Value::Flag(flag)),
@@ -143,7 +146,7 @@ fn fit(takes: Takes, value: Value) -> Result<Value, String> {
     wrong.map_or(Ok(Value::Expr(expr)), Err)
 }
 
-/// Returns the message for a name that is not among the known ones.
+/// Returns an error message if the name is unknown.
 fn unknown_name(name: &LitStr, known: &[&str]) -> Option<String> {
     let text = name.value();
     if known.contains(&text.as_str()) {
@@ -155,9 +158,9 @@ fn unknown_name(name: &LitStr, known: &[&str]) -> Option<String> {
     })
 }
 
-/// Returns the closest word of about the same length, else the closest of any
-/// length. Length counts because `min` begins many words, and means few of
-/// them.
+/// Returns the closest word of similar length. If there is none, returns the
+/// closest word of any length. Length matters because `min` is a prefix of many
+/// keywords.
 fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str> + Clone) -> Option<&'k str> {
     let similar = known.clone().filter(|known| known.len().abs_diff(word.len()) <= 3);
     closest(word, similar).or_else(|| closest(word, known))

@@ -1,5 +1,5 @@
-//! [`KEYWORDS`]: each keyword with what it takes, where it stands and the types
-//! that it fits.
+//! [`KEYWORDS`]: each keyword with its value, its positions and the types that
+//! it applies to.
 
 use stockade_path::__internal::keywords;
 use syn::Lit;
@@ -7,7 +7,7 @@ use syn::Lit;
 use super::Place;
 use crate::schema::field_type::Class;
 
-/// The kind of value that a keyword takes.
+/// The type of a keyword's value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Takes {
     Flag,
@@ -57,27 +57,28 @@ const SIZED: &[Class] = &[Class::Number, Class::Text, Class::List];
 
 /// A keyword of the derive.
 pub(super) struct Entry {
-    /// The name in a schema; the name of the derive if schemas do not have the keyword.
+    /// The keyword in a schema. For keywords that schemas do not have, the name
+    /// in the derive.
     pub(super) in_schema: &'static str,
     pub(super) name: &'static str,
     pub(super) takes: Takes,
     pub(super) places: &'static [Place],
-    /// The types that it fits; empty for all.
+    /// The types that the keyword applies to. Empty means all types.
     pub(super) classes: &'static [Class],
 }
 
 impl Entry {
-    /// Makes the entry of a keyword that schemas do not have.
+    /// Creates the entry of a keyword that only the derive has.
     const fn of_derive(name: &'static str, takes: Takes, places: &'static [Place]) -> Self {
         Self { in_schema: name, name, takes, places, classes: ANY }
     }
 }
 
-/// A lower and an upper bound, by their names in a schema.
+/// A lower and an upper bound, by their keywords in a schema.
 pub(super) struct Pair {
     pub(super) low: &'static str,
     pub(super) high: &'static str,
-    /// The bounds must differ.
+    /// True if the bounds must differ.
     pub(super) strict: bool,
 }
 
@@ -154,12 +155,12 @@ macro_rules! tables {
 
 keywords!(tables!);
 
-/// Returns the bounds that contradict each other for values of every type.
+/// Returns the pairs of bounds that can contradict each other for every type.
 pub(super) fn pairs() -> impl Iterator<Item = &'static Pair> {
     ALL_PAIRS.iter().filter(|(_, classes)| classes.is_empty()).map(|(pair, _)| pair)
 }
 
-/// Returns the keyword of this name.
+/// Finds a keyword by name.
 pub(super) fn find(name: &str) -> Option<&'static Entry> {
     KEYWORDS.iter().find(|known| known.name == name)
 }
