@@ -111,8 +111,7 @@ pub(crate) fn validate(
 
 /// Validates JSON text. Returns the errors, or the data with its changes.
 ///
-/// The schema must not call functions, because there is no parsed data for them
-/// yet.
+/// The schema must not call functions, because the data is not parsed yet.
 pub(crate) fn validate_text(
     compiled: &Compiled,
     tape: &Tape<'_>,

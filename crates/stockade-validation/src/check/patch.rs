@@ -97,8 +97,8 @@ impl Patch<'_> {
         }
     }
 
-    /// Returns the changed value for alternatives and conditions. It has no
-    /// defaults yet and still contains all keys.
+    /// Returns the changed value for alternatives and conditions. It
+    /// still contains all keys, but not the defaults.
     pub(super) fn preview_with_all_keys(&self, value: &Value) -> Value {
         let mut patch = self.clone();
         patch.drop_defaults();
