@@ -135,8 +135,8 @@
 //   tests. `loopback`: a connection for tests of backplanes.
 //
 // This crate has its own codec because tungstenite buffers whole frames and
-// depends on `rand`. ARCHITECTURE.md has the figures in "Beyond the
-// specification"; `tests/tungstenite` compares both codecs.
+// depends on `rand`. docs/decisions/045-websocket-codec.md has the figures;
+// `tests/tungstenite` compares both codecs.
 
 mod close;
 mod decoder;

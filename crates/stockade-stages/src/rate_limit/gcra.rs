@@ -4,7 +4,7 @@
 //! because the crate's maps grow without a bound. A limiter is created for each
 //! check, which does not allocate and costs 76 instructions including the
 //! decision. A persistent limiter would have only one quota, and its own clock.
-//! ARCHITECTURE.md, "Beyond the specification", has the figures.
+//! docs/decisions/034-gcra.md has the figures.
 
 use std::cell::Cell;
 use std::num::NonZeroU32;

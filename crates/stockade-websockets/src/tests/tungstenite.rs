@@ -1,6 +1,6 @@
 //! Compares the codec and the handshake with tungstenite.
 //!
-//! ARCHITECTURE.md ("Beyond the specification") lists the reasons for a
+//! docs/decisions/045-websocket-codec.md lists the reasons for a
 //! separate codec. If an update of tungstenite breaks a test here, check
 //! whether a reason no longer applies.
 
