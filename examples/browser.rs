@@ -1,13 +1,15 @@
-//! What a real browser is sent to: a server for each CORS option, with a page.
+//! Servers for tests with a real browser: one for each CORS option, with a
+//! page.
 //!
 //! ```text
 //! cargo run -p stockade-examples --example browser
 //! ```
 //!
-//! Each server takes a free port of this machine, and the one line that is
-//! printed names them all. `ALLOWED` is the origin that `list` and `one` allow.
-//! `cargo xtask browser` starts it twice, as two origins, and opens the page
-//! `/matrix`, whose script does the cross-origin requests (`browser.html`).
+//! Each server uses a free port of this machine, and the single printed line
+//! lists them. `ALLOWED` is the origin that `list` and `one` allow. `cargo
+//! xtask browser` starts it twice, as two origins, and opens the page
+//! `/matrix`. The script of this page sends the cross-origin requests
+//! (`browser.html`).
 
 use std::collections::BTreeMap;
 use std::env;
@@ -39,7 +41,7 @@ async fn main() -> Result<(), BoxError> {
     let shared = Arc::new(Shared::new()?);
     let (mut names, mut servers) = (Vec::new(), JoinSet::new());
     for (name, options) in policies(&allowed) {
-        // Two of them are enough for the matrix.
+        // Two of them are sufficient for the matrix.
         let has_sockets = matches!(name, "list" | "star");
         let options = options.enable_web_sockets(has_sockets);
         let server =
@@ -54,8 +56,8 @@ async fn main() -> Result<(), BoxError> {
     Ok(())
 }
 
-/// The options of CORS, each for a server of its own, because preflights and
-/// errors are answered by the router and not by its routes.
+/// Returns the CORS options, each for a separate server. The router rather than
+/// its routes responds to preflights and errors.
 fn policies(allowed: &str) -> [(&'static str, RouterOptions); 4] {
     let plain = RouterOptions::new;
     let list = plain().cors_origin([allowed]);
@@ -63,7 +65,7 @@ fn policies(allowed: &str) -> [(&'static str, RouterOptions); 4] {
     let one = one.allowed_headers(["X-Listed"]).exposed_headers(["Content-Location"]);
     [
         ("list", list.ws_allowed_origins([allowed])),
-        // No origins for WebSockets: only pages of this server may connect.
+        // No WebSocket origins: only pages of this server may connect.
         ("star", plain().cors_origin("*")),
         ("one", plain().cors(one)),
         ("unset", plain()),
@@ -79,7 +81,7 @@ fn router(options: RouterOptions, has_sockets: bool, shared: Arc<Shared>) -> Rou
     router.get("/matrix", matrix);
     router.get("/hold", hold);
     router.post("/done", async |shared: State<Arc<Shared>>| shared.done.notify_one());
-    // A page with the headers that every response has.
+    // A page with the headers of every response.
     router.get("/page", async || Html(PLAIN_PAGE));
     router.get("/open-page", open_page);
     router.get("/text", text);
@@ -95,7 +97,7 @@ fn router(options: RouterOptions, has_sockets: bool, shared: Arc<Shared>) -> Rou
     add_documented(&mut router);
     router.get("/sign-in", sign_in);
     router.get("/sign-in-everywhere", sign_in_everywhere);
-    // What a form can reach: in the name of a session, and in nobody's.
+    // Form targets: with two kinds of session cookies, and without a session.
     router.post("/rename/:key", rename).middleware((record_status, strict));
     router.post("/rename-wide/:key", rename).middleware((record_status, wide));
     router.post("/rename-anyone/:key", rename).middleware(record_status);
@@ -103,7 +105,7 @@ fn router(options: RouterOptions, has_sockets: bool, shared: Arc<Shared>) -> Rou
     router.get("/record/:key", record);
     router.post("/record/:key", record);
     router.put("/record/:key", record);
-    // Rules of the route: everybody may read what was recorded.
+    // The route's own rules: every origin may read the records.
     router.get("/recorded/:key", recorded).cors("*");
     if has_sockets {
         router.add_web_socket_route("/echo", echo, WebSocketOptions::new());
@@ -113,8 +115,8 @@ fn router(options: RouterOptions, has_sockets: bool, shared: Arc<Shared>) -> Rou
     router
 }
 
-/// Adds routes that read request headers and document response headers. CORS allows and
-/// exposes these without a list.
+/// Adds routes that read request headers and document response headers. CORS
+/// allows and exposes these without a list.
 fn add_documented(router: &mut Router) {
     let keyed = with_auth(Auth::api_key(async |_: ApiKeyHash| Some("Ada")));
     let once = with_idempotency(Idempotency::new(MemoryIdempotencyStore::new()));
@@ -126,7 +128,8 @@ fn add_documented(router: &mut Router) {
     router.get("/tenants", async |tenant: Tenant| (tenant.headers(), "tenants"));
 }
 
-/// A header of the application's own, which a response repeats under another name.
+/// An application-defined header, which the response repeats under another
+/// name.
 struct Tenant(header::HeaderValue);
 
 impl Tenant {
@@ -150,17 +153,17 @@ impl FromRequest for Tenant {
     }
 }
 
-/// What the servers of a process have in common.
+/// The state that all servers of the process share.
 struct Shared {
     session: SessionCookie,
-    /// The same, sent along by every site.
+    /// A session cookie that every site sends.
     wide_session: SessionCookie,
     records: Mutex<BTreeMap<String, Record>>,
     done: Notify,
 }
 
-/// The requests with a key: how many, which cookies the last one brought, and
-/// how it was answered.
+/// The record of requests with a key: their number, and the cookies and the
+/// response of the last one.
 #[derive(Clone, Default)]
 struct Record {
     requests: u32,
@@ -190,8 +193,9 @@ impl Shared {
     }
 }
 
-/// The page whose script does the requests. Its policy lets that script run and
-/// send requests anywhere. The cookies of the last visit are recorded.
+/// Returns the page with the script that sends the requests. Its policy allows
+/// the script to run and to send requests anywhere. Records the cookies of the
+/// last visit.
 async fn matrix(shared: State<Arc<Shared>>, cookies: Cookies) -> (HeaderMap, Html<&'static str>) {
     shared.record("matrix".to_owned(), &cookies);
     let mut headers = HeaderMap::new();
@@ -202,11 +206,12 @@ async fn matrix(shared: State<Arc<Shared>>, cookies: Cookies) -> (HeaderMap, Htm
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; \
     connect-src http: ws:; img-src http:; frame-src http:";
 
-/// Its script does not run under the usual policy, which allows none.
+/// Its script does not run, because the default policy allows no scripts.
 const PLAIN_PAGE: &str = "<!doctype html><title>A page</title><p id=\"script\">did not run</p>\
     <script>document.getElementById('script').textContent = 'ran';</script>\n";
 
-/// The same page, which may run its script and be framed by its own origin.
+/// Returns the same page, which may run its script and be framed by its own
+/// origin.
 async fn open_page() -> (HeaderMap, Html<&'static str>) {
     let policy = "default-src 'none'; script-src 'unsafe-inline'; frame-ancestors 'self'";
     let mut headers = HeaderMap::new();
@@ -215,12 +220,12 @@ async fn open_page() -> (HeaderMap, Html<&'static str>) {
     (headers, Html(PLAIN_PAGE))
 }
 
-/// The load of the page waits for this, so that the browser waits for the script.
+/// Delays the load event of the page until the script is done.
 async fn hold(shared: State<Arc<Shared>>) {
     let _ = timeout(Duration::from_secs(30), shared.done.notified()).await;
 }
 
-/// A header that no option exposes comes with the text.
+/// Sends a header that no option exposes.
 async fn text() -> (HeaderMap, &'static str) {
     let mut headers = HeaderMap::new();
     headers.insert("x-hidden", header::HeaderValue::from_static("hidden"));
@@ -231,7 +236,8 @@ async fn nobody(_: &mut Request) -> Option<Value> {
     None
 }
 
-/// Only to this machine: an address that a client may choose is a trap.
+/// Redirects only to this machine: a redirect to an address from the client
+/// would be an open redirect.
 async fn redirect(Path(port): Path<u16>) -> Redirect {
     Redirect::temporary(format!("http://127.0.0.1:{port}/text"))
 }
@@ -244,11 +250,11 @@ fn image(policy: &'static str) -> (HeaderMap, Vec<u8>) {
     (headers, PIXEL.to_vec())
 }
 
-/// An image of one transparent pixel.
+/// An image with one transparent pixel.
 const PIXEL: &[u8] = b"GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\x00\x00\x00!\xf9\x04\x01\
     \x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;";
 
-/// Sets the cookie of a session, and one for each other `SameSite`.
+/// Sets a session cookie, and a cookie for each other `SameSite` value.
 async fn sign_in(shared: State<Arc<Shared>>) -> Result<(HeaderMap, &'static str), ApiError> {
     let id = SessionId::generate().map_err(ApiError::internal)?;
     let mut headers = HeaderMap::new();
@@ -261,7 +267,7 @@ async fn sign_in(shared: State<Arc<Shared>>) -> Result<(HeaderMap, &'static str)
     Ok((headers, "signed in"))
 }
 
-/// Sets the cookie of a session that other sites send along.
+/// Sets a session cookie that is also sent from other sites.
 async fn sign_in_everywhere(shared: State<Arc<Shared>>) -> Result<(HeaderMap, ()), ApiError> {
     let id = SessionId::generate().map_err(ApiError::internal)?;
     let mut headers = HeaderMap::new();
@@ -274,12 +280,13 @@ struct NewName {
     name: String,
 }
 
-/// Takes JSON, and so a form too.
+/// Accepts JSON, and therefore also forms.
 async fn rename(Body(new): Body<NewName>) -> String {
     format!("now called {}", new.name)
 }
 
-/// Keeps the status of the answer: a page cannot read what its form got.
+/// Records the status of the response, because a page cannot read the response
+/// to its form.
 async fn record_status(req: Request, next: Next) -> Response {
     let shared = req.state::<Arc<Shared>>();
     let key = req.param("key").map(|key| key.into_owned());
@@ -300,8 +307,7 @@ async fn recorded(shared: State<Arc<Shared>>, Path(key): Path<String>) -> Value 
     json!({ "requests": requests, "cookies": cookies, "status": status })
 }
 
-/// What a page of another origin would like to read in the name of whoever
-/// looks at it.
+/// Private data of a user, which a page of another origin might try to read.
 async fn account(socket: WebSocket, User(name): User<String>) -> Result<(), ApiError> {
     Ok(socket.send(format!("the account of {name}")).await?)
 }

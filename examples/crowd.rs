@@ -1,15 +1,17 @@
-//! Measures how long new clients wait while a few addresses hold all connections.
+//! Measures the waiting time of new clients while a few addresses hold all
+//! connections.
 //!
 //! ```text
 //! cargo run --release -p stockade-examples --example crowd -- serve
 //! cargo run --release -p stockade-examples --example crowd -- hold 127.0.0.1:3000 head 10500
 //! ```
 //!
-//! The first command is the server, with its default limits. The second one opens
-//! connections from 127.0.0.1 to 127.0.0.11 and sends half a head on each (`body`: half
-//! a body, `idle`: one whole request). A connection that the server closes is opened
-//! again. Then it sends requests from other addresses, and prints their longest and
-//! median times. Linux has all these addresses; other systems do not.
+//! The first command is the server, with its default limits. The second one
+//! opens connections from 127.0.0.1 to 127.0.0.11 and sends half a head on each
+//! (`body`: half a body, `idle`: one whole request). A connection that the
+//! server closes is opened again. Then it sends requests from other addresses,
+//! and prints their longest and median times. Linux has all these addresses;
+//! other systems do not.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -100,7 +102,7 @@ async fn hold(server: SocketAddr, kind: &str, count: usize) -> Result<(), BoxErr
     while opened.load(Ordering::Relaxed) < count {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    // Two clients within their share, in the middle of a request.
+    // Two clients within their share, each in the middle of a request.
     let mut slow_head = connect(server, 200).await?;
     slow_head.write_all(&HALF_HEAD.as_bytes()[..10]).await?;
     let mut slow_body = connect(server, 201).await?;

@@ -1,18 +1,19 @@
-//! A WebSocket that answers every message with itself.
+//! A WebSocket server that echoes every message.
 //!
 //! ```text
 //! cargo run -p stockade-examples --example echo
 //! ```
 //!
-//! `/` takes texts, as the specification says; `/binary` takes binary messages
-//! too, up to 64 MiB. `/compressed` and `/takeover` do the same with compressed messages.
-//! `cargo xtask autobahn` runs the Autobahn test suite against them.
+//! `/` accepts text messages, as the specification requires. `/binary` also
+//! accepts binary messages, up to 64 MiB. `/compressed` and `/takeover` do the
+//! same with compressed messages. `cargo xtask autobahn` runs the Autobahn test
+//! suite against them.
 
 use stockade::prelude::*;
 use stockade::server::ServerOptions;
 use stockade::websockets::{Deflate, WebSocketOptions};
 
-/// Whoever is told the end by the client is told it too.
+/// Echoes messages. A close frame gets a close frame as response.
 async fn echo(mut socket: WebSocket) -> Result<(), ApiError> {
     while let Some(message) = socket.recv().await {
         socket.send(message?).await?;
@@ -21,7 +22,7 @@ async fn echo(mut socket: WebSocket) -> Result<(), ApiError> {
 }
 
 fn router() -> Router {
-    // A test suite opens hundreds of connections in a minute.
+    // A test suite opens hundreds of connections per minute.
     let options = RouterOptions::new()
         .enable_web_sockets(true)
         .rate_limit(false)

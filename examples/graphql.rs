@@ -1,5 +1,5 @@
-//! GraphQL over HTTP, beside routes of the same tree: a query, a mutation that needs a
-//! user, and errors that a client may see or not.
+//! GraphQL over HTTP, in a tree with other routes: a query, a mutation that
+//! requires a user, and errors that are visible or hidden to clients.
 //!
 //! ```text
 //! cargo run -p stockade-examples --example graphql
@@ -7,7 +7,8 @@
 //!   -d '{"query":"{ teas { name priceCents } }"}'
 //! ```
 //!
-//! `cargo xtask graphql` holds it to the audits of the npm package `graphql-http`.
+//! `cargo xtask graphql` runs the audits of the npm package `graphql-http`
+//! against it.
 
 use std::sync::Mutex;
 
@@ -64,7 +65,7 @@ impl Query {
         Ok(list.iter().find(|tea| tea.id == id).cloned())
     }
 
-    /// Fails: what a client sees says nothing of the reason.
+    /// Fails with an error that hides its reason from clients.
     async fn supplier(&self) -> gql::Result<String> {
         Err("cannot connect to postgres://shop:secret@db")?
     }
@@ -74,7 +75,7 @@ struct Mutation;
 
 #[gql::Object(crate = "gql")]
 impl Mutation {
-    /// Adds a tea to the list, for users alone.
+    /// Adds a tea to the list. Requires a user.
     async fn add_tea(
         &self,
         ctx: &gql::Context<'_>,
@@ -91,13 +92,13 @@ fn router() -> Result<Router, ApiError> {
     let teas = Teas::default();
     teas.add("Green tea".to_owned(), 450)?;
     teas.add("Black tea".to_owned(), 390)?;
-    // In a program: `Auth::secret`, a session, a key.
+    // In a real program: `Auth::secret`, a session, or an API key.
     let token = Auth::bearer(async |token: String| match token.as_str() {
         "token-of-ada" => Some(json!({ "name": "Ada" })),
         _ => None,
     });
     let schema = gql::Schema::build(Query, Mutation, gql::EmptySubscription);
-    // The schema of a public interface is no secret.
+    // The schema of a public API is not secret.
     let graphql = GraphQl::new(schema).introspection(true).public("the list is open to read");
     let api = routes! { "graphql": { auth: token.optional(), ..graphql.routes() } };
     Ok(create_router(api, RouterOptions::new().rate_limit(10_000 / MINUTE)).state(teas))

@@ -1,5 +1,5 @@
-//! A subscription of GraphQL: messages of a room, live by a WebSocket and as events,
-//! with GraphiQL to try them.
+//! A GraphQL subscription: live messages of a room, over a WebSocket and as
+//! server-sent events, with GraphiQL to try them.
 //!
 //! ```text
 //! cargo run -p stockade-examples --example graphql_live
@@ -7,8 +7,8 @@
 //!   -H 'accept: text/event-stream' -d '{"query":"subscription { messages { author text } }"}'
 //! ```
 //!
-//! A browser at <http://localhost:3000/graphql> shows GraphiQL.
-//! `cargo xtask graphql-clients` calls it by the clients of others.
+//! Open <http://localhost:3000/graphql> in a browser to use GraphiQL. `cargo
+//! xtask graphql-clients` tests it with independent clients.
 
 use futures_util::stream::{self, Stream, StreamExt as _};
 use stockade::graphql::{GraphQl, RequestContext, async_graphql as gql};
@@ -23,14 +23,14 @@ struct Message {
     text: String,
 }
 
-/// The messages that are said from now on.
+/// The messages from now on.
 type Room = broadcast::Sender<Message>;
 
 struct Query;
 
 #[gql::Object(crate = "gql")]
 impl Query {
-    /// The number of those who listen.
+    /// The number of listeners.
     async fn listeners(&self, ctx: &gql::Context<'_>) -> gql::Result<usize> {
         Ok(ctx.data::<RequestContext>()?.state::<Room>()?.receiver_count())
     }
@@ -40,7 +40,7 @@ struct Mutation;
 
 #[gql::Object(crate = "gql")]
 impl Mutation {
-    /// Says something, for users alone.
+    /// Sends a message. Requires a user.
     async fn say(
         &self,
         ctx: &gql::Context<'_>,
@@ -49,7 +49,7 @@ impl Mutation {
         let caller = ctx.data::<RequestContext>()?;
         let author: String = caller.user_as()?;
         let message = Message { author, text };
-        // It fails where nobody listens.
+        // It fails if there are no listeners.
         let _ = caller.state::<Room>()?.send(message.clone());
         Ok(message)
     }
@@ -59,7 +59,7 @@ struct Subscription;
 
 #[gql::Subscription(crate = "gql")]
 impl Subscription {
-    /// The messages that come from now on.
+    /// The messages from now on.
     async fn messages(
         &self,
         ctx: &gql::Context<'_>,
@@ -76,7 +76,7 @@ impl Subscription {
         }))
     }
 
-    /// Counts, without an end of its own.
+    /// Counts without end.
     async fn count(&self) -> impl Stream<Item = u64> + use<> {
         stream::iter(1..).then(|number| async move {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
@@ -85,7 +85,7 @@ impl Subscription {
     }
 }
 
-/// In a program: `verify_token`, a session, a key.
+/// In a real program: `verify_token`, a session, or an API key.
 fn user_of(token: &str) -> Option<Value> {
     token.strip_prefix("token-of-").map(Value::from)
 }
@@ -98,7 +98,7 @@ fn router() -> Router {
         .introspection(true)
         .graphiql(true)
         .web_socket(true)
-        // The page of a browser cannot set headers of a handshake.
+        // Browser scripts cannot set headers of a handshake.
         .on_init(|payload: Value| user_of(payload["token"].as_str()?));
     let api = routes! {
         "graphql": {

@@ -1,4 +1,4 @@
-//! Idempotency keys: a payment that is sent again is made once.
+//! Idempotency keys: a repeated payment is made only once.
 //!
 //! ```text
 //! cargo run -p stockade-examples --example idempotency
@@ -7,8 +7,9 @@
 //!     -d '{"to": "bob", "cents": 500}'
 //! ```
 //!
-//! The second time curl gets the answer of the first, with `Idempotency-Replayed:
-//! true`. With another body it gets 422, and while the first one runs 409.
+//! The second request gets the response of the first, with
+//! `Idempotency-Replayed: true`. A request with another body gets a 422, and a
+//! request while the first one runs gets a 409.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -41,8 +42,8 @@ async fn pay(
     key: IdempotencyKey,
     Body(payment): Body<Payment>,
 ) -> (StatusCode, Json<Paid>) {
-    // A program with a database has `key.scoped()` in a unique column of the same
-    // transaction, so that not even a crash pays twice.
+    // A program with a database stores `key.scoped()` in a unique column in the
+    // same transaction. Then not even a crash pays twice.
     println!("paying by the key {}", key.scoped());
     tokio::time::sleep(Duration::from_secs(2)).await;
     let number = ledger.0.fetch_add(1, Ordering::Relaxed) + 1;
@@ -51,7 +52,7 @@ async fn pay(
 }
 
 fn router() -> Router {
-    // Any name is a token here.
+    // Any name is a valid token here.
     let token = Auth::bearer(async |token: String| Some(json!({ "sub": token })));
     let once = Idempotency::new(MemoryIdempotencyStore::new())
         .required(true)

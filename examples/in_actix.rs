@@ -1,12 +1,12 @@
-//! An API inside an application of actix-web, which has pages, state and
-//! middleware of its own.
+//! An API inside an actix-web application, which has its own pages, state and
+//! middleware.
 //!
 //! ```text
 //! cargo run -p stockade-examples --features actix --example in_actix
 //! ```
 //!
-//! Below `/api` the whole application answers, with all its stages. Below
-//! `/v1` the same routes are actix-web's, and its middleware shapes their
+//! Below `/api` the whole application responds, with all its stages. Below
+//! `/v1` the same routes belong to actix-web, and its middleware formats their
 //! errors.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use stockade::actix::{HostError, ToActix};
 use stockade::middleware::with_rate_limit;
 use stockade::prelude::*;
 
-/// What the host keeps: how many requests there were.
+/// The state of the host: the number of requests.
 #[derive(Default)]
 struct Visits(AtomicU64);
 
@@ -60,7 +60,8 @@ fn api() -> Router {
     create_router(routes, RouterOptions::new().enable_web_sockets(true).max_body_size(1_024))
 }
 
-/// Our errors in the words of the host, with our status and headers.
+/// Formats stockade errors in the host's format, with the original status and
+/// headers.
 fn shape<B>(response: ServiceResponse<B>) -> actix_web::Result<ErrorHandlerResponse<B>> {
     let ours = response.response().error().and_then(|error| error.as_error::<HostError>());
     let Some(error) = ours else {
@@ -83,7 +84,7 @@ async fn home(visits: web::Data<Visits>) -> String {
 async fn main() -> Result<(), BoxError> {
     env_logger::init();
     let port = std::env::var("PORT").ok().and_then(|port| port.parse().ok()).unwrap_or(3000_u16);
-    // Built once, so that all workers share one rate limit.
+    // Built once, so all workers share one rate limit.
     let whole = api().to_actix_service()?;
     let routes = api().to_actix_routes()?;
     let visits = web::Data::new(Visits::default());

@@ -1,12 +1,12 @@
-//! An API inside an application of axum, which has pages, state and middleware
-//! of its own.
+//! An API inside an axum application, which has its own pages, state and
+//! middleware.
 //!
 //! ```text
 //! cargo run -p stockade-examples --features axum --example in_axum
 //! ```
 //!
-//! Below `/api` the whole application answers, with all its stages. Below
-//! `/v1` the same routes are axum's, and its layers shape their errors.
+//! Below `/api` the whole application responds, with all its stages. Below
+//! `/v1` the same routes belong to axum, and its layers format their errors.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use stockade::axum::ToAxum;
 use stockade::middleware::with_rate_limit;
 use stockade::prelude::*;
 
-/// What the host keeps: how many requests there were.
+/// The state of the host: the number of requests.
 type Visits = Arc<AtomicU64>;
 
 #[derive(serde::Deserialize, Schema)]
@@ -60,7 +60,7 @@ fn api() -> Router {
     create_router(routes, RouterOptions::new().enable_web_sockets(true).max_body_size(1_024))
 }
 
-/// Middleware of the host, which sees our routes too.
+/// Host middleware, which also runs for stockade routes.
 async fn count(
     TheirState(visits): TheirState<Visits>,
     request: TheirRequest,
@@ -70,7 +70,7 @@ async fn count(
     next.run(request).await
 }
 
-/// Tells which path of axum it was.
+/// Adds axum's matched path to the response.
 async fn tell(path: Option<MatchedPath>, request: TheirRequest, next: TheirNext) -> TheirResponse {
     let mut response = next.run(request).await;
     if let Some(path) = path.and_then(|path| path.as_str().parse().ok()) {
@@ -79,7 +79,8 @@ async fn tell(path: Option<MatchedPath>, request: TheirRequest, next: TheirNext)
     response
 }
 
-/// Our errors in the words of the host, with our status and headers.
+/// Formats stockade errors in the host's format, with the original status and
+/// headers.
 async fn shape(mut response: TheirResponse) -> TheirResponse {
     if let Some(error) = response.extensions().get::<ApiError>() {
         let text = format!("sorry: {}\n", error.public_message(false));
@@ -114,7 +115,7 @@ async fn main() -> Result<(), BoxError> {
     let port = std::env::var("PORT").ok().and_then(|port| port.parse().ok()).unwrap_or(3000_u16);
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await?;
     println!("listening on http://{}; Ctrl-C ends it", listener.local_addr()?);
-    // With it our rate limits know their clients.
+    // Rate limits need this to distinguish clients.
     let service = host()?.into_make_service_with_connect_info::<SocketAddr>();
     axum::serve(listener, service).await?;
     Ok(())

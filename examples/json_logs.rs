@@ -1,4 +1,4 @@
-//! Logs as lines of JSON, one object for each, for programs that collect logs.
+//! Structured logging: each log line is a JSON object, for log collectors.
 //!
 //! ```text
 //! cargo run -p stockade-examples --example json_logs
@@ -8,8 +8,8 @@
 //!  "route":"/hello/:name","status":200,"duration_us":41,…}
 //! ```
 //!
-//! The key-values of a line become members of the object, numbers as numbers,
-//! and one that has no value is left out. `RUST_LOG` says what is logged.
+//! The key-values of a line become members of the object. Numbers stay numbers,
+//! and keys without a value are left out. `RUST_LOG` selects the log lines.
 
 use std::io::{self, Write};
 
@@ -20,20 +20,20 @@ use stockade::middleware::with_request_id;
 use stockade::prelude::*;
 use stockade::serde_json::{Map, to_writer};
 
-/// The members of an object, of the key-values of a line.
+/// The members of an object, from the key-values of a log line.
 struct Members(Map<String, Value>);
 
 impl<'kvs> VisitSource<'kvs> for Members {
     fn visit_pair(&mut self, key: Key<'kvs>, value: LogValue<'kvs>) -> Result<(), Error> {
         if let Some(value) = json_of(&value) {
-            // Level, target and message are the logger's own.
+            // The logger itself sets the level, target and message.
             self.0.entry(key.as_str()).or_insert(value);
         }
         Ok(())
     }
 }
 
-/// The value as JSON; none for one that is absent.
+/// Returns the value as JSON; `None` if it is absent.
 fn json_of(value: &LogValue<'_>) -> Option<Value> {
     let number = value.to_u64().map(Value::from).or_else(|| value.to_i64().map(Value::from));
     let text = || match value.to_borrowed_str() {
@@ -44,7 +44,7 @@ fn json_of(value: &LogValue<'_>) -> Option<Value> {
     number.or_else(|| value.to_bool().map(Value::from)).or_else(other)
 }
 
-/// Writes a record of the log as one line of JSON.
+/// Writes a log record as one line of JSON.
 fn write_line(mut out: impl Write, time: impl ToString, record: &Record<'_>) -> io::Result<()> {
     let own = [
         ("time", time.to_string()),

@@ -1,4 +1,5 @@
-//! Rate limits: of the whole API, of a part of it, of a route, and by the plan of a user.
+//! Rate limiting: for the whole API, for a part of it, for a route, and by the
+//! plan of a user.
 //!
 //! ```text
 //! cargo run -p stockade-examples --example limits
@@ -6,16 +7,16 @@
 //! curl -i localhost:3000/orders -H 'Authorization: Bearer acme'
 //! ```
 //!
-//! It stands behind one proxy, which says in `X-Forwarded-For` who the client
-//! is. `MAX_KEYS` says how many clients are counted apart; `cargo xtask keys`
-//! sends more.
+//! It runs behind one proxy, which sends the client address in
+//! `X-Forwarded-For`. `MAX_KEYS` is the maximum number of clients with separate
+//! counts; `cargo xtask keys` sends more.
 
 use std::time::Duration;
 
 use stockade::middleware::{RateLimit, with_rate_limit};
 use stockade::prelude::*;
 
-/// A setting from the environment, or its default.
+/// Returns a setting from the environment, or its default.
 fn setting<T: std::str::FromStr>(name: &str, default: T) -> T {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
@@ -26,7 +27,7 @@ struct Member {
     paid: bool,
 }
 
-/// Takes any token for the name of an organization. A real program verifies it.
+/// Treats any token as the name of an organization. A real program verifies it.
 fn token() -> Middleware {
     with_auth(|org: String| Some(json!({ "paid": org == "acme", "org": org })))
 }
@@ -36,7 +37,8 @@ fn router() -> Router {
         .max_requests(100)
         .window(Duration::from_secs(3_600))
         .max_keys(setting("MAX_KEYS", 100_000));
-    // Members of an organization count together, and the count stays if the plan changes.
+    // Members of an organization share a count, which remains if the plan
+    // changes.
     let by_plan = RateLimit::by(|req| {
         let me: Member = req.user_as()?;
         Some((me.org, if me.paid { 600 } else { 60 } / MINUTE))
@@ -49,7 +51,7 @@ fn router() -> Router {
             GET: async || "as many as the plan allows",
         },
         "admin": {
-            // Both routes count together.
+            // Both routes share a count.
             middleware: [with_rate_limit(RateLimit::from(20 / MINUTE).name("admin"))],
             GET: async || "twenty of them in a minute",
             "login": { POST: { async || "five of those", rate_limit: 5 / MINUTE } },

@@ -1,4 +1,4 @@
-//! One server on several listeners: a port, a Unix socket, the sockets of systemd.
+//! One server on several listeners: a port, a Unix socket, and systemd sockets.
 //!
 //! ```text
 //! cargo run -p stockade-examples --example listeners -- 127.0.0.1:3000 unix:/tmp/app.sock
@@ -10,7 +10,7 @@
 //! curl localhost:3001/
 //! ```
 //!
-//! One proxy is trusted, so that clients of the Unix socket have the address that it
+//! One proxy is trusted, so clients of the Unix socket have the address that it
 //! writes to `X-Forwarded-For`.
 
 use stockade::prelude::*;
@@ -23,7 +23,7 @@ async fn hello(req: Request) -> String {
     format!("Hello, {}\n", client.as_deref().unwrap_or("whoever you are"))
 }
 
-/// Returns the places that the arguments name.
+/// Returns the listeners that the arguments name.
 fn listeners(arguments: impl Iterator<Item = String>) -> Result<Listeners, BoxError> {
     let mut all = Listeners::new();
     for argument in arguments {

@@ -1,5 +1,5 @@
-//! A REST resource: teas that everybody may see and an administrator changes, and notes
-//! that each user sees alone.
+//! A REST resource: teas that everyone may read and an administrator may
+//! change, and private notes of each user.
 //!
 //! ```text
 //! cargo run -p stockade-examples --example rest
@@ -64,7 +64,7 @@ fn teas() -> Result<MemoryStore<Tea>, StoreError> {
 }
 
 fn router() -> Result<Router, BoxError> {
-    // A token is the name of its user; a program that others reach has real ones.
+    // The token is the name of the user. A public program needs real tokens.
     let signed_in = with_auth(|token: String| {
         let role = if token == "root" { "admin" } else { "customer" };
         (!token.is_empty()).then(|| json!({ "name": token, "role": role }))

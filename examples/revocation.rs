@@ -1,4 +1,4 @@
-//! Signing out: tokens that are refused before they expire.
+//! Logout: tokens that are rejected before they expire.
 //!
 //! ```text
 //! cargo run -p stockade-examples --example revocation
@@ -9,9 +9,9 @@
 //! curl -i localhost:3000/me -H "authorization: Bearer $token"
 //! ```
 //!
-//! The last one is 401. `DELETE /sessions` ends all sessions of the user. Several
-//! processes share what is revoked by `Redis::revocations` in the place of
-//! `Revocations::in_memory`.
+//! The last response is a 401. `DELETE /sessions` ends all sessions of the
+//! user. To share revocations between several processes, use
+//! `Redis::revocations` instead of `Revocations::in_memory`.
 
 use std::time::{Duration, SystemTime};
 
@@ -33,10 +33,11 @@ struct Session {
     exp: u64,
 }
 
-/// Signs in; a program in earnest asks for a password.
+/// Logs in. A real program verifies a password.
 async fn sign_in(secret: State<Secret>, Body(login): Body<Login>) -> Result<Value, ApiError> {
     let id = generate_token(16).map_err(ApiError::internal)?;
-    // Its milliseconds distinguish this token from tokens that `sign_out_everywhere` revokes.
+    // The milliseconds distinguish this token from tokens that
+    // `sign_out_everywhere` revokes.
     let token =
         TokenIssuer::new().issue(json!({ "sub": login.name, "jti": id }), "1h", &*secret)?;
     Ok(json!({ "token": token }))
@@ -46,7 +47,8 @@ async fn me(User(session): User<Session>) -> String {
     session.sub
 }
 
-/// Signs out here: only this token. The tokens of this program have no `iss`.
+/// Logs out here: revokes only this token. The tokens of this program have no
+/// `iss`.
 async fn sign_out(
     User(session): User<Session>,
     revocations: State<Revocations>,
@@ -56,7 +58,7 @@ async fn sign_out(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Signs out everywhere: all tokens of the user up to now.
+/// Logs out everywhere: revokes all current tokens of the user.
 async fn sign_out_everywhere(
     User(session): User<Session>,
     revocations: State<Revocations>,
@@ -83,7 +85,8 @@ fn router(secret: Secret) -> Router {
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     env_logger::init();
-    // One of the environment, in earnest, and the same for all processes.
+    // A real program reads it from the environment, and all processes use the
+    // same.
     let secret = Secret::new(generate_token(32)?)?;
     let server = router(secret).create_server()?.bind(3000).await?;
     println!("listening on http://{}; Ctrl-C ends it", server.local_addr());

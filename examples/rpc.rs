@@ -1,5 +1,5 @@
-//! Methods called by JSON-RPC 2.0: over HTTP, one by one or in batches, and over a
-//! WebSocket, by which a method sends on.
+//! JSON-RPC 2.0: single calls and batches over HTTP, and calls with
+//! notifications over a WebSocket.
 //!
 //! ```text
 //! cargo run -p stockade-examples --example rpc
@@ -7,7 +7,7 @@
 //!   -d '{"jsonrpc":"2.0","method":"subtract","params":[42,23],"id":1}'
 //! ```
 //!
-//! `cargo xtask rpc` calls it by the clients of others.
+//! `cargo xtask rpc` tests it with independent clients.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ async fn subtract(Body(it): Body<Subtract>) -> Result<Json<i64>, ApiError> {
     difference.map(Json).ok_or_else(|| ApiError::new(422, "The difference is too large"))
 }
 
-/// Takes any number of parameters.
+/// Accepts any number of parameters.
 async fn sum(Body(numbers): Body<Vec<i64>>) -> Json<i64> {
     Json(numbers.iter().fold(0, |sum, number| sum.wrapping_add(*number)))
 }
@@ -49,7 +49,7 @@ async fn add_task(Body(it): Body<NewTask>) -> Json<Task> {
     Json(Task { id: 1, title: it.title })
 }
 
-/// Ends the program's tasks, which only an admin may.
+/// Clears the tasks of the program. Requires an admin.
 async fn clear_tasks(user: User<Value>) -> Json<Value> {
     Json(json!({ "cleared_by": user.0["name"] }))
 }
@@ -59,14 +59,14 @@ struct Order {
     sku: String,
 }
 
-/// Fails with a code of this program.
+/// Fails with an application-defined code.
 async fn order(Body(Order { sku }): Body<Order>) -> Result<(), RpcError> {
     Err(RpcError::new(OUT_OF_STOCK, "Out of stock").data(json!({ "sku": sku })))
 }
 
 const OUT_OF_STOCK: i32 = -32050;
 
-/// Sends the time to the client of a WebSocket, three times.
+/// Sends the time to a WebSocket client three times.
 async fn tick(client: Notifier) -> &'static str {
     tokio::spawn(async move {
         for tick in 1..=3 {
@@ -98,7 +98,7 @@ fn methods() -> Rpc {
 }
 
 fn router() -> Router {
-    // In a program: `Auth::secret`, a session, a key.
+    // In a real program: `Auth::secret`, a session, or an API key.
     let token = Auth::bearer(async |token: String| match token.as_str() {
         "token-of-ada" => Some(json!({ "name": "Ada", "role": "admin" })),
         _ => None,

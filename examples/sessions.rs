@@ -1,4 +1,4 @@
-//! Sessions: log in, count, log out, here and everywhere.
+//! Sessions: log in, count, and log out, here and everywhere.
 //!
 //! ```text
 //! cargo run -p stockade-examples --example sessions
@@ -8,9 +8,9 @@
 //! curl -i -X POST localhost:3000/logout -H 'cookie: __Host-session=…'
 //! ```
 //!
-//! The cookie is that of `Set-Cookie` in the first answer. Browsers take it over HTTPS
-//! alone. Where several processes serve the sessions, `redis.sessions()` stands in the
-//! place of the store in memory.
+//! Copy the cookie from `Set-Cookie` in the first response. Browsers accept it
+//! only over HTTPS. If several processes serve the sessions, use
+//! `redis.sessions()` instead of the memory store.
 
 use stockade::auth::{KeyRing, PasswordHasher};
 use stockade::middleware::sessions::{MemorySessionStore, Session, Sessions, SetSession};
@@ -39,10 +39,10 @@ struct Account {
     sub: String,
 }
 
-/// The hashes of passwords; a table in earnest.
+/// The password hashes. A real program stores them in a table.
 struct Passwords {
     by_name: Vec<(&'static str, String)>,
-    /// A hash for names that are not there, so that they take as long as others.
+    /// A hash for unknown names, which therefore take as long as known ones.
     of_nobody: String,
 }
 
@@ -69,7 +69,7 @@ async fn log_in(
     if !passwords.fit(&form).await? {
         return Err(ApiError::new(401, "wrong name or password"));
     }
-    // An id that was there before may be known to others.
+    // An existing session id may be known to others.
     let set = match session {
         Some(session) => sessions.renew(session.id(), Some(&form.name), |_| ()).await?,
         None => sessions.begin(Some(&form.name), &Visit::default()).await?,
@@ -105,7 +105,8 @@ async fn log_out_everywhere(
 fn router(secret: Secret, passwords: Passwords) -> Router {
     let cookie = SessionCookie::new(KeyRing::new(secret));
     let sessions = Sessions::<Visit>::new(MemorySessionStore::new(), cookie);
-    // Routes of sessions are guarded against other origins, and here is none yet.
+    // Session routes have CSRF protection, but no session exists yet for this
+    // route.
     let guarded = with_cross_origin_protection();
     let api = routes! {
         auth: sessions.auth(),
@@ -126,7 +127,7 @@ fn router(secret: Secret, passwords: Passwords) -> Router {
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     env_logger::init();
-    // In earnest it is the same in all processes, and no default.
+    // A real program has no default, and all processes use the same secret.
     let secret = std::env::var("SESSION_SECRET");
     let secret = Secret::new(secret.unwrap_or("a secret of thirty-two bytes or more".to_owned()))?;
     let passwords = Passwords::new(PasswordHasher::recommended())?;
@@ -157,7 +158,7 @@ mod tests {
         log_in(&here, "correct horse").await.assert_text("welcome");
         here.post("/counter").await.assert_json(1);
         here.post("/counter").await.assert_json(2);
-        // Another log-in keeps the count, under a new id.
+        // Another login continues the count under a new id.
         let before = here.cookie("__Host-session");
         log_in(&here, "correct horse").await.assert_text("welcome");
         assert_ne!(here.cookie("__Host-session"), before);

@@ -1,8 +1,8 @@
 //! An API and its tests: in process, without a port.
 //!
-//! `cargo test -p stockade-examples --example testing` runs them;
-//! `cargo run -p stockade-examples --example testing` serves the API on port
-//! 3000, and the same client could ask it there (`TestClient::live`).
+//! `cargo test -p stockade-examples --example testing` runs the tests. `cargo
+//! run -p stockade-examples --example testing` serves the API on port 3000,
+//! where the same client could test it (`TestClient::live`).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -38,7 +38,7 @@ async fn shout(mut socket: WebSocket) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// What a test passes in: where the time of tokens comes from.
+/// Creates the router. A test passes in the verifier, which contains the clock.
 fn router(secret: Secret, tokens: TokenVerifier) -> Router {
     let token = Auth::tokens(secret, tokens);
     let api = routes! {
@@ -66,7 +66,7 @@ mod tests {
 
     use super::*;
 
-    /// A client of a fresh API, with the token of a user and the clock.
+    /// Returns a client for a new API with a user's token, and the clock.
     fn client() -> (TestClient, TestClock) {
         let (clock, secret) = (TestClock::new(), Secret::new("a secret of tests only, 32 bytes"));
         let secret = secret.unwrap();

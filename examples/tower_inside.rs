@@ -1,5 +1,5 @@
-//! Services and layers of tower inside of a tree: the files of a folder, an older
-//! API that is written with axum, and the tracing of `tower-http`.
+//! Tower services and layers in a route tree: the files of a folder, an older
+//! axum API, and the tracing of `tower-http`.
 //!
 //! ```text
 //! cargo run -p stockade-examples --features axum --example tower_inside
@@ -14,7 +14,7 @@ use stockade::server::FromTower;
 use tower_http::services::ServeDir;
 use tower_http::trace::TraceLayer;
 
-/// The API from before, which needs no change.
+/// The old API, which needs no changes.
 fn old() -> axum::Router {
     use axum::extract::Path;
     use axum::routing::{get, post};
@@ -32,7 +32,8 @@ async fn main() -> Result<(), BoxError> {
         "files": { mount: FromTower(files) },
         "old": {
             mount: { old(), max_body: 64 * 1024 },
-            // A better path comes first, so that routes move one by one.
+            // A more specific path takes precedence, so you can move one route
+            // at a time.
             "users/me": { GET: async || "me of stockade\n" },
         },
         "cache/**": {

@@ -1,4 +1,4 @@
-//! One program as several processes: what they share stands on Valkey or Redis.
+//! One program as several processes that share state in Redis or Valkey.
 //!
 //! ```text
 //! redis-server --port 6379
@@ -7,12 +7,12 @@
 //! curl -i localhost:3001/orders
 //! ```
 //!
-//! Members of the page at `/` see each other whichever process they are at. What users
-//! have in all processes is in `users.rs`.
+//! Members of the page at `/` see each other, whichever process they are
+//! connected to. `users.rs` contains the user state that all processes share.
 //!
-//! `haproxy.cfg` beside this file leads one port to three processes.
-//! `cargo xtask cluster` starts all of it, takes parts of it away, and looks at the
-//! answers.
+//! `haproxy.cfg` in this folder distributes one port to three processes. `cargo
+//! xtask cluster` starts everything, stops parts of it, and checks the
+//! responses.
 
 mod users;
 
@@ -30,12 +30,12 @@ use stockade::redis::{Redis, RedisOptions, RedisRateLimits};
 use stockade::routing::health_routes;
 use stockade::websockets::{Audience, RoomLimits, Rooms, WebSocketOptions};
 
-/// A setting from the environment, or its default.
+/// Returns a setting from the environment, or its default.
 fn setting(name: &str, default: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| default.to_owned())
 }
 
-/// Opens the engine: at an address, by Sentinel, or as a cluster.
+/// Connects to Redis: at an address, with Sentinel, or as a cluster.
 fn engine() -> Result<Redis, ConfigError> {
     let options = RedisOptions::new().prefix("shop");
     let (url, master) = (setting("REDIS_URL", ""), setting("REDIS_MASTER", ""));
@@ -53,9 +53,10 @@ fn engine() -> Result<Redis, ConfigError> {
 #[derive(Clone)]
 struct Node(Arc<str>);
 
-/// A page on which everybody sees what the others say.
+/// Returns a page that shows the messages of all members.
 async fn page(node: State<Node>) -> Result<(HeaderMap, Html<String>), ApiError> {
-    // The usual policy lets no script run; this one lets the script of the page run.
+    // The default policy allows no scripts; this one allows the script of the
+    // page.
     let nonce = generate_token(16).map_err(ApiError::internal)?;
     let policy = format!(
         "default-src 'none'; script-src 'nonce-{nonce}'; connect-src 'self'; \
@@ -68,7 +69,7 @@ async fn page(node: State<Node>) -> Result<(HeaderMap, Html<String>), ApiError> 
     Ok((headers, Html(page)))
 }
 
-/// Tells everybody in the room what one of them says, in all processes.
+/// Broadcasts each message to the room, in all processes.
 async fn live(
     mut socket: WebSocket,
     node: State<Node>,
@@ -88,7 +89,7 @@ async fn live(
     Ok(())
 }
 
-/// A room in which nobody is told who comes and goes, for many members.
+/// A room for many members, without messages about joining and leaving.
 async fn crowd(mut socket: WebSocket, rooms: State<Rooms>) -> Result<(), ApiError> {
     let member = rooms.enter(socket.sender())?;
     member.join("crowd")?;
@@ -101,9 +102,9 @@ async fn crowd(mut socket: WebSocket, rooms: State<Rooms>) -> Result<(), ApiErro
     Ok(())
 }
 
-/// Tells everybody how many there are in all processes.
+/// Broadcasts the number of members in all processes.
 async fn tell_count(rooms: &Rooms, text: &str) {
-    // Without the engine nobody can say.
+    // The number is unknown without Redis.
     let count = rooms.count_everywhere(ROOM).await;
     let count = count.map_or_else(|_| "?".to_owned(), |count| count.to_string());
     rooms.broadcast(Audience::Room(ROOM), format!("{text} ({count} here)"));
@@ -112,8 +113,8 @@ async fn tell_count(rooms: &Rooms, text: &str) {
 /// The room of the page.
 const ROOM: &str = "all";
 
-/// Makes the rooms, and counts the gaps: the page of a member that has missed something
-/// says so.
+/// Creates the rooms and counts the gaps. The page informs a member that missed
+/// messages.
 fn rooms(redis: &Redis, gaps: &Arc<AtomicU64>) -> Rooms {
     let rooms = Rooms::with_backplane(RoomLimits::new(), redis.rooms());
     let (weak, gaps) = (rooms.downgrade(), Arc::clone(gaps));
@@ -126,7 +127,8 @@ fn rooms(redis: &Redis, gaps: &Arc<AtomicU64>) -> Rooms {
 }
 
 fn router(redis: &Redis) -> Result<Router, BoxError> {
-    // All processes together allow this much; without the engine each its third.
+    // All processes together allow this rate; without Redis, each allows a
+    // third.
     let limited = |name: &str, quota: Quota, store: RedisRateLimits| {
         let limit = RateLimit::from(quota).name(name).store(Arc::new(store));
         with_rate_limit(limit.on_store_failure(StoreFailure::Local { nodes: 3 }))
@@ -134,9 +136,9 @@ fn router(redis: &Redis) -> Result<Router, BoxError> {
     let shared = |name: &str, quota: Quota, deadline: u64| {
         limited(name, quota, redis.rate_limits().deadline(Duration::from_millis(deadline)))
     };
-    // Takes several requests of a busy client at once from the engine.
+    // Reserves several requests of a busy client at once in Redis.
     let leased = |name: &str, quota: Quota| limited(name, quota, redis.rate_limits().leased(16));
-    // On a machine that is busy an answer may come late, and then the share decides.
+    // On a busy machine a reply may be late; then the local share decides.
     let deadline: u64 = setting("DEADLINE", "100").parse().unwrap_or(100);
     let state = redis.clone();
     let gaps = Arc::new(AtomicU64::new(0));
@@ -162,16 +164,18 @@ fn router(redis: &Redis) -> Result<Router, BoxError> {
         },
         "offers": { GET: { async || "offers", middleware: [leased("offers", 100 / HOUR)] } },
         "deals": { GET: { async || "deals", middleware: [leased("deals", 90_000 / HOUR)] } },
-        // Without a limit, to compare with.
+        // Without a limit, for comparison.
         "free": { GET: async || "free" },
-        // Readiness does not ask the engine: all processes would leave at once.
+        // Readiness does not depend on Redis, because all processes would
+        // become unready at the same time.
         "engine": { GET: async move || if state.health().is_up() { "up" } else { "down" } },
     };
     let proxies: u8 = setting("PROXIES", "1").parse().unwrap_or(1);
     let options = RouterOptions::new()
         .enable_web_sockets(true)
         .trust_proxy(proxies)
-        // That of the router would count beside those of the routes.
+        // The router's limit would count in addition to the limits of the
+        // routes.
         .rate_limit(false);
     Ok(create_router(api, options)
         .state(Readiness::new())

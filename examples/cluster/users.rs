@@ -1,5 +1,5 @@
-//! The things of a user in all processes: a session, a token that can be revoked, and
-//! payments that are made once.
+//! The user state in all processes: a session, a revocable token, and
+//! idempotent payments.
 //!
 //! ```text
 //! curl -i -X POST localhost:3001/session
@@ -34,7 +34,7 @@ pub struct Visit {
     pages: u64,
 }
 
-/// The state of users that all processes share.
+/// The user state that all processes share.
 pub struct Users {
     pub sessions: Sessions<Visit>,
     pub revocations: Revocations,
@@ -42,7 +42,7 @@ pub struct Users {
     once: Idempotency,
 }
 
-/// Begins a session; in earnest after a password was verified.
+/// Starts a session. A real program verifies a password first.
 async fn log_in(sessions: State<Sessions<Visit>>) -> Result<(SetSession, &'static str), ApiError> {
     Ok((sessions.begin(Some("ada"), &Visit::default()).await?, "welcome"))
 }
@@ -78,11 +78,11 @@ async fn sign_out(
 
 impl Users {
     pub fn new(redis: &Redis, deadline: Duration) -> Result<Self, BoxError> {
-        // It is the same in all processes, and in earnest no default.
+        // All processes need the same secret. A real program has no default.
         let secret = setting("SECRET", "a secret of thirty-two bytes or more");
         let cookie = SessionCookie::new(KeyRing::new(Secret::new(secret.as_str())?));
         let idempotency = Idempotency::new(redis.idempotency().deadline(deadline));
-        // If this process dies in a handler, so long nobody else has its key.
+        // If this process dies in a handler, its key is locked for this time.
         let lease = Duration::from_secs(setting("LEASE", "30").parse()?);
         Ok(Self {
             sessions: Sessions::new(redis.sessions().deadline(deadline), cookie),
@@ -98,16 +98,16 @@ impl Users {
         let once = with_idempotency(self.once.clone());
         let secret = self.secret.clone();
         let issue = async move || -> Result<String, ApiError> {
-            // A user of its own for each token.
+            // Each token has its own user.
             let name = generate_token(8).map_err(ApiError::internal)?;
             let issuer = TokenIssuer::new();
             issuer.issue(json!({ "sub": name }), "1h", &secret).map_err(ApiError::internal)
         };
-        // The payments that this process has made.
+        // The number of payments in this process.
         let made = Arc::new(AtomicU64::new(0));
         let (count, slowly_made) = (Arc::clone(&made), Arc::clone(&made));
         let pay = async move || (made.fetch_add(1, Ordering::Relaxed) + 1).to_string();
-        // One that takes as long as the client says.
+        // A payment that takes as long as the client requests.
         let pay_slowly = async move |headers: Headers| {
             let number = slowly_made.fetch_add(1, Ordering::Relaxed) + 1;
             let millis =

@@ -1,4 +1,4 @@
-//! Where the shop keeps its data: one type of table on three databases.
+//! The storage of the shop: one table type for three databases.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,20 +10,21 @@ use stockade::sql::{
     Dialect, Driver, Postgres, Row, SqlError, SqlStore, Sqlite, Statement, create_table_sql,
 };
 
-/// The rows of a type. Which database has them is known when the program runs.
+/// The rows of a type. The database is chosen at runtime.
 pub type Table<T> = SqlStore<T, Arc<dyn Driver>>;
 
-/// A database of which the shop knows no more than that it runs statements.
+/// A database. The shop only relies on its ability to run statements.
 #[derive(Clone)]
 pub struct Database(Arc<dyn Driver>);
 
 impl Database {
-    /// Opens a file, `postgres://…`, or `:memory:`, which ends with the program.
+    /// Opens a file, `postgres://…`, or `:memory:`, which is lost when the
+    /// program ends.
     pub async fn open(address: &str) -> Result<Self, BoxError> {
         let driver: Arc<dyn Driver> = match address.split_once("://") {
             _ if address == ":memory:" => Arc::new(Memory::open()?),
             Some(("postgres" | "postgresql", _)) => Arc::new(Postgres::connect(address).await?),
-            // What follows may be a password.
+            // The address may contain a password, so it is not shown.
             Some(_) => return Err("neither a file nor an address with postgres:// in front".into()),
             None if address.is_empty() => return Err("it is empty".into()),
             None => Arc::new(Sqlite::open(address)?),
@@ -31,8 +32,8 @@ impl Database {
         Ok(Self(driver))
     }
 
-    /// Opens the table of a type, and makes it if it is not there, with no two rows
-    /// that have the same value in the column `unique`.
+    /// Opens the table of a type, and creates it if it does not exist. Values
+    /// in the column `unique` are unique.
     pub async fn table<T: Entity>(
         &self,
         name: &str,
@@ -52,8 +53,8 @@ impl Database {
     }
 }
 
-/// A database in memory, for tests: one connection, and no thread of its own. It shows
-/// how little a driver is.
+/// An in-memory database for tests, with one connection and no separate thread.
+/// It shows how simple a driver can be.
 struct Memory(Mutex<Connection>);
 
 impl Memory {
@@ -62,7 +63,8 @@ impl Memory {
     }
 
     fn rows(&self, statement: &Statement) -> Result<Vec<Row>, SqlError> {
-        // A statement that panics has written nothing: it is its own transaction.
+        // A panicking statement has written nothing, because it is its own
+        // transaction.
         let connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut prepared = connection.prepare_cached(&statement.sql)?;
         if prepared.parameter_count() > 0 {

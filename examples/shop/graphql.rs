@@ -1,8 +1,9 @@
-//! The shop over GraphQL: products for everybody, orders for those who bought, and the
-//! status of an order as it changes.
+//! The shop over GraphQL: public products, orders for their buyers, and live
+//! updates of an order's status.
 //!
-//! Objects are the types that handlers reply with, and resolvers call the functions of
-//! the handlers: rights, errors and events are the same both ways.
+//! The GraphQL objects are the response types of handlers, and resolvers call
+//! the functions of the handlers. Permissions, errors and events are therefore
+//! the same in both APIs.
 
 use std::sync::Arc;
 
@@ -16,8 +17,8 @@ use super::orders::{NewOrder, OrderContent, find_order, list_orders, order_cart,
 use super::products::find_product;
 use super::stock::{Claims, NoData, OrderLine, Product, Shop, Status, first as first_rows, is};
 
-/// The schema with its limits. Its page and its description are for everybody, as the
-/// document of the other routes is.
+/// Returns the schema with its limits. Its page and its description are public,
+/// like the document of the other routes.
 pub fn graphql() -> GraphQl {
     GraphQl::new(gql::Schema::build(Query, Mutation, Subscription))
         .web_socket(true)
@@ -26,7 +27,7 @@ pub fn graphql() -> GraphQl {
         .introspection(true)
 }
 
-/// The questions.
+/// The queries.
 struct Query;
 
 #[gql::Object(crate = "gql")]
@@ -37,7 +38,7 @@ impl Query {
         Ok(Some(find_product(&shop, id).await?))
     }
 
-    /// Products in the order of their ids, those behind the id `after` if it is given.
+    /// Products sorted by id, after the id `after` if it is set.
     #[graphql(complexity = "list_complexity(first, child_complexity)")]
     async fn products(
         &self,
@@ -53,7 +54,7 @@ impl Query {
         Ok(page.items.into_iter().map(|it| it.value).collect())
     }
 
-    /// One order: for who ordered, and for clerks and admins.
+    /// One order. Its buyer, clerks and admins may read it.
     async fn order(
         &self,
         ctx: &gql::Context<'_>,
@@ -63,7 +64,7 @@ impl Query {
         Ok(Some(find_order(&shop, &user(ctx)?, id).await?.into()))
     }
 
-    /// The orders of the user, in the order of their ids.
+    /// The orders of the user, sorted by id.
     #[graphql(complexity = "list_complexity(first, child_complexity)")]
     async fn orders(
         &self,
@@ -79,24 +80,25 @@ impl Query {
     }
 }
 
-/// The changes.
+/// The mutations.
 struct Mutation;
 
 #[gql::Object(crate = "gql")]
 impl Mutation {
-    /// Makes an order of all that is in a cart of the user; the cart is gone then.
+    /// Creates an order from a cart of the user and deletes the cart.
     async fn check_out(&self, ctx: &gql::Context<'_>, cart: u32) -> Result<NewOrder, ApiError> {
         let shop = shop(ctx)?;
         Ok(order_cart(&shop, &user(ctx)?, cart).await?)
     }
 }
 
-/// The events.
+/// The subscriptions.
 struct Subscription;
 
 #[gql::Subscription(crate = "gql")]
 impl Subscription {
-    /// The status of an order now, and when it has changed, until the order is shipped.
+    /// The current status of an order, and each change until the order is
+    /// shipped.
     async fn order_status(
         &self,
         ctx: &gql::Context<'_>,
@@ -108,7 +110,7 @@ impl Subscription {
 
 #[gql::ComplexObject(crate = "gql")]
 impl OrderLine {
-    /// The cost of the pieces together: a `Float`, because an `Int` has 32 bits.
+    /// The total price in cents: a `Float`, because an `Int` has 32 bits.
     async fn cents(&self) -> f64 {
         self.cents.into()
     }
@@ -118,7 +120,7 @@ fn shop(ctx: &gql::Context<'_>) -> Result<Arc<Shop>, ApiError> {
     caller(ctx)?.state()
 }
 
-/// Returns the user; without one it is a 401.
+/// Returns the user, or a 401 without one.
 fn user(ctx: &gql::Context<'_>) -> Result<Claims, ApiError> {
     caller(ctx)?.user_as()
 }

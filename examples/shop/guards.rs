@@ -1,4 +1,4 @@
-//! What runs before and around the handlers.
+//! Code that runs before and around the handlers.
 
 use stockade::auth::verify_token;
 use stockade::extract::Headers;
@@ -9,24 +9,25 @@ use stockade::validation::ValidationOptions;
 
 use super::stock::{Claims, NoData, Shop};
 
-/// Runs around everything: it sees each response of a route, errors included.
+/// Runs around everything: it sees each response of a route, including errors.
 pub async fn tag_response(req: Request, next: Next) -> Response {
     let mut response = next.run(req).await;
     response.headers_mut().insert("x-shop", header::HeaderValue::from_static("stockade"));
     response
 }
 
-/// The account of the token that a request brings: a token says who, and the
-/// shop what they are by now, so that a role that was taken away is gone.
+/// Returns the account for the token of a request. The token contains only the
+/// user, and the shop provides the current data, so a revoked role has no
+/// effect.
 ///
-/// Without its data the shop does not know who it is: then 503, and not 401.
+/// If the database is down, the client gets a 503 rather than a 401.
 pub async fn known_account(shop: State<Shop>, headers: Headers) -> Result<Option<Claims>, NoData> {
     account_of(&shop, token_of(&headers)).await
 }
 
-/// The account of the token that a client of GraphQL sends by a WebSocket: as
-/// `authorization` in the payload of its first message, because the script of a page
-/// cannot set that header of the handshake.
+/// Returns the account for the token that a GraphQL client sends over a
+/// WebSocket: as `authorization` in the payload of its first message. Browser
+/// scripts cannot set this header for the handshake.
 pub async fn account_of_payload(
     payload: Value,
     shop: State<Shop>,
@@ -47,12 +48,13 @@ async fn account_of(shop: &Shop, token: Option<&str>) -> Result<Option<Claims>, 
     Ok(account.map(|it| Claims { sub: id.to_string(), role: it.value.role }))
 }
 
-/// Accounts are seen and changed by their owners, and by admins.
+/// Returns true for the owner of an account and for admins, who may read and
+/// change it.
 pub fn is_own_or_admin(user: &Value, req: &Request) -> bool {
     user["role"] == "admin" || user["sub"].as_str() == req.param("id").as_deref()
 }
 
-/// A misspelt field is an error and not silently left out.
+/// Returns options that reject misspelled fields instead of ignoring them.
 pub fn strict() -> ValidationOptions {
     ValidationOptions::new().allow_unknown(false)
 }

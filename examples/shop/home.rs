@@ -1,4 +1,4 @@
-//! The front page: products and a live order for browsers, links for programs.
+//! The home page: products and a live order for browsers, links for programs.
 
 use std::fmt::Write as _;
 
@@ -13,17 +13,18 @@ use stockade::{RouteDescription, RouteDocs};
 
 use super::stock::{NoData, Product, Shop, first};
 
-/// The page and its files load nothing from elsewhere, and have nothing inline.
+/// The content security policy: the page and its files load nothing from other
+/// hosts and contain nothing inline.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
 const PAGE: &str = include_str!("home/page.html");
 
-/// The number of products that the page shows.
+/// The maximum number of products on the page.
 const MOST_PRODUCTS: usize = 100;
 
-/// Where to go on.
+/// Links to the parts of the API.
 #[derive(Serialize, Schema)]
 pub struct Links {
     pub shop: &'static str,
@@ -41,7 +42,7 @@ const LINKS: Links = Links {
     health: "/health/ready",
 };
 
-/// One address in two forms, of which the client prefers one.
+/// Two formats of the same resource; the client's preference decides.
 pub enum Home {
     Page(String),
     Links(Links),
@@ -79,7 +80,7 @@ pub async fn home(shop: State<Shop>, headers: Headers) -> Result<Home, NoData> {
     {
         let (name, category) = (text(&name), text(&category));
         let (euros, cents) = (price_cents / 100, price_cents % 100);
-        // Writing to a text does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             products,
             "<li><b>{name}</b> <span class=price>{euros}.{cents:02} €</span> <i>{category}</i> \
@@ -89,13 +90,13 @@ pub async fn home(shop: State<Shop>, headers: Headers) -> Result<Home, NoData> {
     Ok(Home::Page(PAGE.replace("PRODUCTS\n", &products)))
 }
 
-/// Returns a text in which nothing is markup.
+/// Returns a text with escaped markup.
 fn text(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Returns true for a client that wants a page rather than JSON (RFC 9110,
-/// section 12.5.1): a browser, and not curl, which takes anything.
+/// Returns true for a client that prefers a page to JSON (RFC 9110, section
+/// 12.5.1): a browser, but not curl, which accepts anything.
 fn prefers_html(headers: &HeaderMap) -> bool {
     let accept: Vec<&str> =
         headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
@@ -103,8 +104,8 @@ fn prefers_html(headers: &HeaderMap) -> bool {
     weight(&accept, "text/html") > weight(&accept, "application/json")
 }
 
-/// Returns the weight of a media type, in thousandths: that of the most specific
-/// range that it is in.
+/// Returns the weight of a media type, in thousandths, from the most specific
+/// range that matches.
 fn weight(accept: &str, media_type: &str) -> u16 {
     let all_of_it = media_type.split_once('/').map(|(kind, _)| format!("{kind}/*"));
     let all_of_it = all_of_it.unwrap_or_default();
@@ -120,7 +121,7 @@ fn weight(accept: &str, media_type: &str) -> u16 {
         };
         let weight = parts.find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q=")));
         let weight = weight.map_or(Some(1.0), |weight| weight.parse::<f32>().ok());
-        // One that cannot be read counts for nothing.
+        // An invalid weight counts as 0.
         let weight = weight.filter(|weight| (0.0..=1.0).contains(weight)).unwrap_or(0.0);
         best = best.max((depth, (weight * 1_000.0) as u16));
     }

@@ -1,4 +1,4 @@
-//! The newsletter, and what has sold: the smaller helpers at work.
+//! The newsletter and the sales report, which show smaller helper functions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
@@ -12,15 +12,15 @@ use stockade::prelude::*;
 use stockade::reply::Created;
 use stockade::validation::Unchecked;
 
-/// What a subscription must have: checks of a body by rules, without a type.
+/// Validates a subscription with rules instead of a type.
 pub fn letter_rules() -> Middleware {
     let email = InputRule::new().required().kind(InputType::String).max_length(254);
     with_input_validation([("email", email)])
 }
 
-/// Remembers in a cookie who has subscribed.
+/// Sets a cookie that records the subscription.
 pub async fn subscribe(Body(letter): Body<Unchecked<Value>>) -> Created<(SetCookie, Subscriber)> {
-    // The rules have seen that it is there.
+    // The rules guarantee that it exists.
     let email = letter.0["email"].as_str().unwrap_or_default().to_owned();
     Created::new((SetCookie::from_static("letter", "yes"), Subscriber { email }))
 }
@@ -30,7 +30,7 @@ pub struct Subscriber {
     pub email: String,
 }
 
-/// Whether this browser has subscribed.
+/// Reports whether this browser has subscribed.
 pub async fn subscription(cookies: Cookies) -> Subscription {
     Subscription { subscribed: cookies.get("letter").is_some() }
 }
@@ -40,8 +40,8 @@ pub struct Subscription {
     pub subscribed: bool,
 }
 
-/// A report in values that JSON has no words for: a date, a set, a map whose
-/// keys are numbers.
+/// Returns a report with values that JSON does not support: a date, a set, and
+/// a map with numeric keys.
 pub async fn report(serialize: SerializeHelpers) -> Result<Value, ApiError> {
     let categories = BTreeSet::from(["crockery", "tea"]);
     let sold = BTreeMap::from([(1, 12), (3, 4)]);
@@ -52,7 +52,7 @@ pub async fn report(serialize: SerializeHelpers) -> Result<Value, ApiError> {
     }))
 }
 
-/// Tells whoever reads reports whom to ask when one cannot be made.
+/// Adds a contact address to errors of the report.
 pub fn report_errors() -> ErrorHandler {
     create_error_handler(ErrorHandlerOptions::new().transform(|error, mut body| {
         if error.status() >= 500 {

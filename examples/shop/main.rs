@@ -1,24 +1,27 @@
-//! A small shop: users, products, carts, orders. The main example.
+//! A small shop with users, products, carts and orders. This is the main
+//! example.
 //!
-//! `cargo run -p stockade-examples --example shop` starts it on port 3000 and prints three
-//! lines to try. `PORT` chooses another port; 0 takes any. `SHOP_SECRET` signs the tokens,
-//! otherwise each start has its own secret. `SHOP_ADMIN_PASSWORD` creates the account
-//! admin@example.org. The data is in the file `shop.db` of the current folder.
-//! `SHOP_DATABASE` chooses another file, `postgres://…`, or `:memory:`, which is gone when the
-//! program ends. With `-- routes`, `-- explain POST /users`, `-- audit` or `-- openapi`, the
-//! program prints what it knows about its routes, and ends without opening the database.
+//! `cargo run -p stockade-examples --example shop` starts it on port 3000 and
+//! prints three lines to try. `PORT` sets another port; 0 selects a free one.
+//! `SHOP_SECRET` signs the tokens; without it, each start has a new secret.
+//! `SHOP_ADMIN_PASSWORD` creates the account admin@example.org. The data is in
+//! the file `shop.db` of the current folder. `SHOP_DATABASE` sets another file,
+//! `postgres://…`, or `:memory:`, which is lost when the program ends. With `--
+//! routes`, `-- explain POST /users`, `-- audit` or `-- openapi`, the program
+//! prints information about its routes and exits without opening the database.
 //!
-//! Start with [`api`], the whole interface as one tree, and go on to the handlers. `options`
-//! has the options for all requests. The routes of products come from a REST resource; all
-//! others have handlers. `graphql` has products and orders again, by the same functions.
-//! `stock` has the tables, `database` their storage.
+//! Start with [`api`], the whole API as one tree, and continue with the
+//! handlers. `options` contains the options for all requests. The product
+//! routes come from a REST resource; all others have handlers. `graphql` offers
+//! products and orders again, with the same functions. `stock` contains the
+//! tables, and `database` their storage.
 
 mod database;
 mod home;
 mod letters;
 mod options;
 
-// Public for the tests, which build some of the routes anew.
+// Public for the tests, which rebuild some of the routes.
 pub mod graphql;
 pub mod guards;
 pub mod orders;
@@ -52,7 +55,7 @@ use stockade::{RouteDocs, Tag};
 use self::orders::OrderShipped;
 use self::stock::Product;
 
-// For the tests, which call the shop without a socket.
+// For the tests, which call the shop in process.
 pub use self::database::Table;
 pub use self::options::{loose, options};
 pub use self::stock::{Role, Shop};
@@ -67,12 +70,12 @@ async fn main() -> Result<(), BoxError> {
         named => named.map_err(|error| format!("SHOP_DATABASE: {error}"))?,
     };
     let app = closed(address, Secret::new(secret)?).build()?;
-    // Such as `routes`. The shop stays closed, so a command needs no database.
+    // Commands such as `routes` do not open the shop, so they need no database.
     if app.run_command(env::args()).await? {
         return Ok(());
     }
 
-    // Whoever asks `/health/ready` has this time to learn of a shutdown.
+    // Readiness probes at `/health/ready` have this time to notice a shutdown.
     let limits = ServerOptions::new().shutdown_delay(Duration::from_millis(500));
     let server = app.create_server_with(limits)?.bind(port).await?;
     let address = server.local_addr();
@@ -91,7 +94,8 @@ fn new_user() -> Value {
     json!({ "name": "Ada", "email": ADA, "password": "correct horse" })
 }
 
-/// The router that is served. It opens the shop with the data at `address` when it starts.
+/// Returns the router for the server. It opens the shop with the data at
+/// `address` when it starts.
 pub fn closed(address: String, secret: Secret) -> Router {
     let metrics = Metrics::new();
     let products = Arc::new(OnceLock::new());
@@ -110,13 +114,13 @@ pub fn closed(address: String, secret: Secret) -> Router {
     )
 }
 
-/// The same router for a shop that is open.
+/// Returns the same router for an open shop.
 pub fn router(shop: Shop) -> Router {
     let metrics = Metrics::new();
     router_with(shop, &metrics, options(&metrics)).policy(policy())
 }
 
-/// The rules that keep the router from being built where a route breaks one.
+/// Returns the policy; the build fails if a route violates a rule.
 pub fn policy() -> Policy {
     Policy::recommended()
         .rule("stock-is-guarded", "what changes a product needs the role of a clerk", |route| {
@@ -126,19 +130,19 @@ pub fn policy() -> Policy {
         .allow("wildcard-exposed", "GET /help/**", "the topics have any depth")
 }
 
-/// The same interface with other options.
+/// Returns the same API with other options.
 pub fn router_with(shop: Shop, metrics: &Metrics, options: RouterOptions) -> Router {
     without_shop(shop.products.clone(), metrics, options).state(shop)
 }
 
-/// The interface, which still needs the shop as state.
+/// Returns the API, which still needs the shop as state.
 fn without_shop(
     products: impl Store<Product>,
     metrics: &Metrics,
     options: RouterOptions,
 ) -> Router {
     create_router(api(metrics, products), options.middleware(guards::tag_response))
-        // `/openapi.json`, `/docs` for people, and `/docs/try` to send requests.
+        // `/openapi.json`, `/docs` to read, and `/docs/try` to send requests.
         .open_api(
             OpenApiOptions::new("A small shop", "1.0.0")
                 .description("Users, products, carts and orders. They are kept in a database.")
@@ -152,16 +156,16 @@ fn without_shop(
         .state(Readiness::new())
 }
 
-/// The whole interface.
+/// Returns the whole API.
 fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
     let token = Auth::lookup(guards::known_account);
     let clerks = with_role(["clerk", "admin"]);
     let admins = with_role("admin");
     let owners = with_permission(named("own account or admin", guards::is_own_or_admin));
-    // A client that got no response repeats its request with the same key.
+    // A client without a response repeats its request with the same key.
     let once = with_idempotency(Idempotency::new(MemoryIdempotencyStore::new()));
     routes! {
-        // Every route needs a user, unless it is `public`.
+        // Every route requires a user unless it is `public`.
         auth: &token,
         ..routes! {
             tag: Tag::new("pages", "For people."),
@@ -179,7 +183,8 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
         ..home::files(),
         ..routes! {
             tag: Tag::new("watching", "For those who watch the program."),
-            // `/health/live` and `/health/ready`, which no rate limit counts.
+            // `/health/live` and `/health/ready`, which are exempt from rate
+            // limits.
             ..health_routes(),
             "metrics": {
                 middleware: &admins,
@@ -188,7 +193,8 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
         },
         ..routes! {
             tag: Tag::new("accounts", "Users, and how they log in."),
-            // Nobody guesses passwords. A hash takes its time, but at most ten seconds: then 503.
+            // The rate limit prevents guessing. Hashing is slow, but after ten
+            // seconds the client gets a 503.
             "login": {
                 POST: {
                     users::log_in,
@@ -231,9 +237,10 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
             tag: Tag::new("products", "Everybody may read them; clerks and admins change them."),
             public: "everybody may look around",
             "products": {
-                // Everyone may read them, so compression reveals no secret.
+                // These responses are public, so compression reveals no
+                // secrets.
                 middleware: [with_compression(), with_etag()],
-                // A page of them, one, and the writes.
+                // Lists, single products, and writes.
                 ..products::resource(products, &with_auth(&token)).routes(),
                 "search": {
                     GET: {
@@ -247,7 +254,8 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
                     POST: {
                         products::upload_image,
                         auth: &token,
-                        // It may come compressed; `max_body` counts what comes out.
+                        // The body may be compressed; `max_body` limits the
+                        // decompressed size.
                         middleware: [&clerks, with_decompression()],
                         max_body: 4 * 1024 * 1024,
                         accepts: ["multipart/form-data"],
@@ -309,7 +317,8 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
                 },
             },
         },
-        // By POST and GET, with events too, by a WebSocket, and as a page for browsers.
+        // Over POST and GET, as server-sent events, over a WebSocket, and as a
+        // page for browsers.
         "graphql": {
             tag: Tag::new("graphql", "Products and orders over GraphQL."),
             auth: token.optional(),
@@ -335,7 +344,7 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
                 docs: "What has sold",
             },
         },
-        // A WebSocket: short messages, and not too many of them.
+        // A WebSocket with short messages and a message rate limit.
         "chat/:topic": {
             tag: Tag::new("chat", "Talk among customers."),
             ws: {

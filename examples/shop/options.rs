@@ -1,44 +1,50 @@
-//! The options of the router: secure values, and comments with looser ones.
+//! The options of the router: secure values, with comments that show less
+//! strict ones.
 
 use stockade::middleware::{CorsOptions, Metrics, SecurityHeaders, with_request_id};
 use stockade::prelude::*;
 
-/// The options of the shop. A comment shows how to loosen each of them. A looser option here
-/// applies to all routes; in a node it applies to the routes below, and in an entry to one
-/// route.
+/// Returns the options of the shop. A comment shows how to relax each of them.
+/// An option here applies to all routes, an option of a node to the routes
+/// below it, and a route option to one route.
 pub fn options(metrics: &Metrics) -> RouterOptions {
     RouterOptions::new()
-        // The pages that may read answers, with credentials. For an API that
-        // every page may read, and without credentials: `.cors_origin("*")`.
+        // The origins that may read responses, with credentials. For an API
+        // without credentials that every origin may read: `.cors_origin("*")`.
         .cors_origin(["https://shop.example", "https://admin.shop.example"])
-        // For how many seconds browsers remember it. `cors: "*"` in an entry
-        // loosens one route.
+        // The number of seconds for which browsers cache preflights. The route
+        // option `cors: "*"` relaxes one route.
         .cors(CorsOptions::default().max_age(3_600))
-        // On is the default: `.security_headers(false)`, or one of them
+        // Enabled by default. To disable all or one:
+        // `.security_headers(false)`, or
         // `.security_headers(SecurityHeaders::default().without("x-frame-options"))`.
         .security_headers(SecurityHeaders::default())
-        // 100 a minute is the default: `.rate_limit(false)`, or `rate_limit: false`
-        // in an entry.
+        // Default: 100 per minute. To disable it: `.rate_limit(false)`, or the
+        // route option `rate_limit: false`.
         .rate_limit(300 / MINUTE)
-        // Whose `X-Forwarded-For` is believed: behind one proxy `.trust_proxy(1)`.
+        // The number of trusted proxies for `X-Forwarded-For`. Behind one
+        // proxy: `.trust_proxy(1)`.
         .trust_proxy(0)
-        // 1 MiB is the default; `max_body: 4 * 1024 * 1024` in an entry.
+        // Default: 1 MiB. As a route option: `max_body: 4 * 1024 * 1024`.
         .max_body(64 * 1024)
-        // What a handler reads is the default; `accepts: ["application/json"]` in an
-        // entry lets no form of another page reach it.
-        // WebSockets are off by default, and open to pages of the same origin:
-        // `.ws_allowed_origins(["*"])`, or `allowed_origins` in an entry.
+        // By default a route accepts the types that its handler reads. The
+        // route option `accepts: ["application/json"]` rejects forms from other
+        // origins.
+        // WebSockets are disabled by default, and accept only the same origin:
+        // `.ws_allowed_origins(["*"])`, or the route option `allowed_origins`.
         .enable_web_sockets(true)
-        // A name for each request, that of a trusted caller if it sends one.
+        // A unique id for each request, or the id from a trusted caller.
         .request_id(with_request_id())
-        // A line for each request, while `stockade::access` is logged at info
-        // level: `RUST_LOG=info,stockade::access=off` is silent too.
+        // A log line for each request, at info level with the target
+        // `stockade::access`. `RUST_LOG=info,stockade::access=off` disables it
+        // too.
         .access_log(true)
         .metrics(metrics)
 }
 
-/// Everything loosened that can be, for a network in which everyone is trusted.
-/// What is not here cannot be switched off: bounds of time, of heads, of JSON.
+/// Returns options with all restrictions relaxed, for a trusted network.
+/// Restrictions that are missing here cannot be disabled: timeouts, head size
+/// limits, JSON limits.
 pub fn loose() -> RouterOptions {
     RouterOptions::new()
         .cors_origin("*")

@@ -1,4 +1,4 @@
-//! Carts, and the orders that they become.
+//! Carts and the orders created from them.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -34,7 +34,7 @@ pub async fn open_cart(
     Ok(Created::new(NewCart { cart: cart.value.id }))
 }
 
-/// The carts of a user; that of somebody else is as good as none.
+/// Filters the carts of a user; other carts are not found.
 fn own(user: &Claims) -> RowFilter {
     RowFilter::eq("owner", &*user.sub)
 }
@@ -57,7 +57,7 @@ pub async fn show_cart(
     Ok(CartContent { cart: id, lines, total_cents })
 }
 
-/// Returns the lines of those products that the shop still has.
+/// Returns order lines for the products that the shop still has.
 async fn lines_of(shop: &Shop, items: &BTreeMap<u32, u32>) -> Result<Vec<OrderLine>, StoreError> {
     if items.is_empty() {
         return Ok(Vec::new());
@@ -94,7 +94,7 @@ pub enum ItemError {
     Full(u32),
 }
 
-/// The number of different products of a cart, which [`ItemError::Full`] tells.
+/// The maximum number of different products in a cart; see [`ItemError::Full`].
 const MAX_ITEMS: usize = 50;
 
 pub async fn add_item(
@@ -118,8 +118,9 @@ pub async fn add_item(
     .await
 }
 
-/// Changes the items of a cart, as a row that several requests may change at a time: it
-/// is written at the version that was read, and read again if another one was faster.
+/// Changes the items of a cart. Several requests may change the row
+/// concurrently: it is written at the version that was read, and read again if
+/// another write came first.
 async fn change_items(
     shop: &Shop,
     id: u32,
@@ -142,8 +143,9 @@ async fn change_items(
     Err(ItemError::Contended(id))
 }
 
-/// The number of times that a cart is read again. Of writes at the same version one
-/// always succeeds, so that so many requests may change a cart at a time.
+/// The maximum number of attempts to write a cart. One of several writes to a
+/// version always succeeds, so this number of requests may change a cart
+/// concurrently.
 const TRIES: usize = 16;
 
 #[derive(Deserialize, Schema)]
@@ -187,15 +189,15 @@ pub async fn check_out(
     order_cart(&shop, &user, id).await.map(Created::new)
 }
 
-/// Makes an order of a cart in three writes, each of which is whole. An end between them
-/// loses nothing: the next checkout of the cart goes on where this one was.
+/// Creates an order from a cart in three atomic writes. A crash between them
+/// loses nothing: the next checkout of the cart continues.
 pub async fn order_cart(shop: &Shop, user: &Claims, id: u32) -> Result<NewOrder, CheckOutError> {
     let cart = shop.carts.get(&id, &own(user)).await.map_err(CartError::from)?;
     let cart = cart.ok_or(CartError::Missing(id))?.value;
     if lines_of(shop, &cart.items).await.map_err(CartError::from)?.is_empty() {
         return Err(CheckOutError::EmptyCart);
     }
-    // From here on nothing is added, so that no item is missing in the order.
+    // From here on nothing can be added, so the order contains all items.
     let closed = NewRow::new([("closed", json!(true))]);
     let cart: Cart = match shop.carts.replace(&id, closed, VersionCheck::Any, &own(user)).await {
         Ok(cart) => cart.value,
@@ -209,13 +211,13 @@ pub async fn order_cart(shop: &Shop, user: &Claims, id: u32) -> Result<NewOrder,
         ("lines", json!(lines)),
         ("status", json!(Status::Placed)),
     ];
-    // No two orders have a cart, whatever happens at the same time.
+    // A cart has at most one order, even with concurrent requests.
     let order = match shop.orders.create(NewRow::new(order)).await {
         Ok(order) => Ok(NewOrder { order: order.value.id }),
         Err(StoreError::Taken { .. }) => Err(CheckOutError::Ordered(id)),
         Err(error) => return Err(CartError::from(error).into()),
     };
-    // It is an order, even if the cart stays.
+    // The order exists even if the cart is not deleted.
     if let Err(error) = shop.carts.delete(&id, VersionCheck::Any, &RowFilter::all()).await {
         log::debug!("cart {id} stays: {error}");
     }
@@ -251,7 +253,7 @@ pub async fn find_order(shop: &Shop, user: &Claims, id: u32) -> Result<Order, Or
     Ok(order.ok_or(OrderError::Missing(id))?.value)
 }
 
-/// Lists orders of this user, of clerks and admins too their own alone.
+/// Lists the user's own orders, also for clerks and admins.
 pub async fn list_orders(
     shop: &Shop,
     user: &Claims,
@@ -269,7 +271,7 @@ pub enum ShipError {
     Shipped(u32),
 }
 
-/// The message to an application of the owner, if the shop knew any.
+/// The webhook for an application of the owner. The shop has none yet.
 #[derive(Serialize, Schema)]
 pub struct OrderShipped {
     pub order: u32,
@@ -282,7 +284,7 @@ pub async fn ship_order(
     Path(id): Path<u32>,
 ) -> Result<(), ShipError> {
     find_order(&shop, &user, id).await?;
-    // Of two at the same time one finds it placed.
+    // Only one of two concurrent requests finds the order placed.
     let placed = RowFilter::eq("status", json!(Status::Placed));
     let shipped = NewRow::new([("status", json!(Status::Shipped))]);
     match shop.orders.replace(&id, shipped, VersionCheck::Any, &placed).await {
@@ -293,7 +295,7 @@ pub async fn ship_order(
     Ok(())
 }
 
-/// The statuses of [`watch_order`] as events.
+/// Sends the statuses of [`watch_order`] as events.
 pub async fn order_events(
     shop: State<Shop>,
     User(user): User<Claims>,
@@ -307,14 +309,14 @@ pub async fn order_events(
     ))
 }
 
-/// Returns the status of an order that this user may see, now and when it has changed,
-/// until the order is shipped.
+/// Streams the current status of an order that this user may see, and each
+/// change until the order is shipped.
 pub async fn watch_order(
     shop: Arc<Shop>,
     user: &Claims,
     id: u32,
 ) -> Result<impl Stream<Item = Status> + use<>, OrderError> {
-    // Before the order is read, so that no change falls between.
+    // Subscribe before the order is read, to miss no change.
     let changes = shop.shipped.subscribe();
     let order = find_order(&shop, user, id).await?;
     let watch = Watch { shop, changes, id, told: None, status: order.status };
@@ -324,7 +326,7 @@ pub async fn watch_order(
     }))
 }
 
-/// The look of a client at an order.
+/// A client that watches an order.
 struct Watch {
     shop: Arc<Shop>,
     changes: watch::Receiver<()>,
@@ -334,8 +336,8 @@ struct Watch {
 }
 
 impl Watch {
-    /// Returns the next status; none behind the last one, and none if the shop cannot get
-    /// at its data: clients come back by themselves.
+    /// Returns the next status. Returns `None` after the last one, and if the
+    /// database is down: clients reconnect automatically.
     async fn next(&mut self) -> Option<Status> {
         while self.told == Some(self.status) {
             if self.status == Status::Shipped {

@@ -1,4 +1,4 @@
-//! Texts to read: help, and a page with a script.
+//! Text pages: help, and a page with a script.
 
 use stockade::auth::generate_token;
 use stockade::extract::ClientIp;
@@ -6,11 +6,11 @@ use stockade::http::HeaderMap;
 use stockade::prelude::*;
 use stockade::websockets::{Audience, Rooms};
 
-/// A page that shows the status of an order as it changes. A page that is
-/// opened sends no token, so it asks for one, and its script sends it.
+/// Returns a page that shows status changes of an order. Opening a page sends
+/// no token, so the page asks for one, and its script sends it.
 ///
-/// The usual policy lets no script run; this one lets exactly the script run
-/// that has the nonce of this response.
+/// The default policy allows no scripts; this one allows only the script with
+/// the nonce of this response.
 pub async fn live_page() -> Result<(HeaderMap, Html<String>), ApiError> {
     let nonce = generate_token(16).map_err(ApiError::internal)?;
     let policy = format!(
@@ -24,7 +24,8 @@ pub async fn live_page() -> Result<(HeaderMap, Html<String>), ApiError> {
     Ok((headers, Html(LIVE_PAGE.replace("NONCE", &nonce))))
 }
 
-/// `EventSource` cannot send a token, so the stream of events is read by hand.
+/// `EventSource` cannot send a token, so the script reads the event stream
+/// itself.
 const LIVE_PAGE: &str = r#"<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -59,8 +60,8 @@ of("watch").addEventListener("click", () => watch().catch((error) => show(String
 </html>
 "#;
 
-/// Everybody who has opened the chat of a topic reads what the others write. The
-/// first message says how many they are.
+/// Broadcasts messages to everyone in the chat of a topic. The first message
+/// contains the number of members.
 pub async fn chat(
     mut socket: WebSocket,
     Path(topic): Path<String>,
@@ -75,7 +76,7 @@ pub async fn chat(
     Ok(())
 }
 
-/// `**` takes the rest of the path as `splat`.
+/// Returns help for a topic. `**` matches the rest of the path as `splat`.
 pub async fn help(Path(topic): Path<String>, ip: Option<ClientIp>) -> String {
     let reader = ip.map_or("you".to_owned(), |ClientIp(ip)| ip.to_string());
     format!("No help on {topic:?} yet, {reader}.\n")

@@ -1,5 +1,5 @@
-//! Products: a REST resource, and what it has no words for: search, comparison, images
-//! and exports.
+//! Products: a REST resource, and routes that a resource does not offer:
+//! search, comparison, images and exports.
 
 use base64::engine::general_purpose::STANDARD;
 use base64::{DecodeError, Engine as _};
@@ -14,10 +14,11 @@ use stockade::rest::{
 
 use super::stock::{NoData, Product, ProductError, Shop, all};
 
-/// Everybody may read products, page by page; clerks and admins change them.
+/// Returns the resource: everyone may read products, page by page; clerks and
+/// admins may change them.
 pub fn resource(products: impl Store<Product>, signed_in: &Middleware) -> Resource<Product> {
     Resource::new("product", products)
-        // An upload counts the bytes of the image, and nobody else does.
+        // Only an upload sets the size of the image.
         .server_fields(["id", "image_bytes"])
         .before(Operation::Create, async |_, mut draft: NewRow<Product>| {
             draft.set("image_bytes", 0);
@@ -43,7 +44,7 @@ pub struct Search {
     pub page: usize,
 }
 
-/// One page of products, with what is needed to turn the page.
+/// One page of products, with the data to request other pages.
 #[derive(Serialize, Schema)]
 pub struct Page {
     pub page: usize,
@@ -61,8 +62,8 @@ impl Page {
 
 const PAGE_SIZE: usize = 10;
 
-/// Looks at each product of the categories: a shop of many would let its database search
-/// for words.
+/// Compares each product of the categories. A large shop would use the
+/// full-text search of its database.
 pub async fn search_products(
     shop: State<Shop>,
     Query(search): Query<Search>,
@@ -73,7 +74,8 @@ pub async fn search_products(
     Ok(Page::of(found, search.page))
 }
 
-/// The products of any of these categories; without one those of all.
+/// Returns the products of any of these categories, or all products if the list
+/// is empty.
 async fn of_categories(shop: &Shop, of: Vec<String>) -> Result<Vec<Product>, StoreError> {
     let values: Vec<Value> = of.into_iter().map(Value::from).collect();
     let filter = Filter { field: "category".into(), op: Op::Eq, values };
@@ -89,7 +91,7 @@ pub struct Shelf {
     pub page: usize,
 }
 
-/// `/catalogue`, `/catalogue/tea`, `/catalogue/tea/2`.
+/// Handles `/catalogue`, `/catalogue/tea` and `/catalogue/tea/2`.
 pub async fn catalogue(shop: State<Shop>, Path(shelf): Path<Shelf>) -> Result<Page, NoData> {
     let found = of_categories(&shop, shelf.category.into_iter().collect()).await?;
     Ok(Page::of(found, shelf.page))
@@ -114,7 +116,7 @@ pub enum Side {
     Right,
 }
 
-/// `/products/compare/1-3`: two parameters in one segment.
+/// Handles `/products/compare/1-3`: two parameters in one segment.
 pub async fn compare_products(
     shop: State<Shop>,
     Path((left, right)): Path<(u32, u32)>,
@@ -137,8 +139,8 @@ pub enum UploadError {
     Form(#[from] ApiError),
 }
 
-/// A form with a file, read part by part. What the client calls the file may be
-/// a path to anywhere: a `FileName` is none.
+/// Streams a multipart form with a file. The client's file name may be a path
+/// to anywhere; a `FileName` never is.
 pub async fn upload_image(
     shop: State<Shop>,
     Path(id): Path<u32>,
@@ -159,7 +161,7 @@ pub async fn upload_image(
     Ok(keep_image(&shop, id, name, &bytes).await?)
 }
 
-/// Keeps the image first, so that a product never tells of one that is not there.
+/// Stores the image first, so a product never refers to a missing image.
 async fn keep_image(
     shop: &Shop,
     id: u32,
@@ -193,7 +195,8 @@ pub enum ImageError {
     Broken(u32, #[source] DecodeError),
 }
 
-/// `/products/5/image/cup.png`: never shown as a page, whatever is in it.
+/// Handles `/products/5/image/cup.png`. Browsers never show it as a page,
+/// whatever it contains.
 pub async fn download_image(
     shop: State<Shop>,
     Path((id, name)): Path<(u32, FileName)>,

@@ -1,4 +1,4 @@
-//! What the shop keeps, and what can go wrong with it.
+//! The data of the shop and its errors.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use super::database::{Database, Table};
 
-/// The data of the shop: each type is the rows of a table.
+/// The data of the shop, with a table for each type.
 pub struct Shop {
     pub secret: Secret,
     pub database: Database,
@@ -21,13 +21,13 @@ pub struct Shop {
     pub images: Table<Image>,
     pub carts: Table<Cart>,
     pub orders: Table<Order>,
-    /// Wakes who watches an order, each time that one is shipped.
+    /// Wakes the clients that watch an order whenever an order is shipped.
     pub shipped: watch::Sender<()>,
 }
 
 impl Shop {
-    /// Opens the shop with its data at `address`; one without products gets a few.
-    /// `secret` signs the tokens.
+    /// Opens the shop with its data at `address`. An empty shop gets a few
+    /// products. `secret` signs the tokens.
     pub async fn open(address: &str, secret: Secret) -> Result<Self, BoxError> {
         let database = Database::open(address).await?;
         let shop = Self {
@@ -61,14 +61,15 @@ impl Shop {
         Ok(self.users.create(NewRow::new(account)).await?.value)
     }
 
-    /// Finds the account of an email, in upper or lower case.
+    /// Finds the account of an email address, ignoring case.
     pub async fn find_account(&self, email: &str) -> Result<Option<Account>, StoreError> {
         let query =
             ListQuery { filters: vec![is("email", email.to_ascii_lowercase())], ..first(1) };
         Ok(self.users.list(&query).await?.items.pop().map(|it| it.value))
     }
 
-    /// Makes sure that there is an administrator of this email with this password.
+    /// Creates or updates an administrator with this email address and
+    /// password.
     pub async fn let_admin_in(&self, email: &str, password_hash: &str) -> Result<(), StoreError> {
         match self.find_account(email).await? {
             Some(known) if known.role == Role::Admin => {
@@ -79,7 +80,8 @@ impl Shop {
                     .await
                     .map(drop);
             }
-            // Somebody else signed up with it, whose tokens must not become those of an admin.
+            // Someone else has registered this address; their tokens must not
+            // gain admin rights.
             Some(known) => {
                 self.users.delete(&known.id, VersionCheck::Any, &RowFilter::all()).await?
             }
@@ -89,7 +91,7 @@ impl Shop {
     }
 }
 
-/// One statement, so that an end in the midst of it leaves nothing half done.
+/// A single statement, so a crash never leaves partial data.
 const STOCK: &str = "\
     INSERT INTO products (name, category, price_cents, image_bytes)
     SELECT * FROM (VALUES
@@ -100,17 +102,17 @@ const STOCK: &str = "\
         ('Cup', 'crockery', 600, 0)
     ) AS new WHERE NOT EXISTS (SELECT 1 FROM products)";
 
-/// Asks for so many rows at most, from the first on.
+/// Returns a query for the first rows, up to this limit.
 pub fn first(limit: usize) -> ListQuery {
     ListQuery::new("id", limit)
 }
 
-/// The filter by a field that is equal to a value.
+/// Returns a filter for fields that equal a value.
 pub fn is(field: &str, value: impl Into<Value>) -> Filter {
     Filter { field: field.into(), op: Op::Eq, values: vec![value.into()] }
 }
 
-/// Reads all rows that pass the filters, in the order of their ids and by the hundred.
+/// Reads all rows that match the filters, sorted by id, a hundred at a time.
 pub async fn all<T: Entity<Id = u32>>(
     table: &Table<T>,
     filters: Vec<Filter>,
@@ -128,7 +130,7 @@ pub async fn all<T: Entity<Id = u32>>(
     }
 }
 
-/// What others may see of an account.
+/// The public data of an account.
 #[derive(Clone, Serialize, Schema)]
 pub struct Profile {
     pub id: u32,
@@ -141,7 +143,7 @@ pub struct Profile {
 pub struct Account {
     pub id: u32,
     pub name: String,
-    /// In lower case, so that there is one account of an address.
+    /// The email address in lowercase, so each address has one account.
     pub email: String,
     pub role: Role,
     pub password_hash: String,
@@ -165,10 +167,10 @@ pub enum Role {
     Admin,
 }
 
-/// Who asks, as handlers see it. A token holds only `sub`.
+/// The authenticated user in handlers. A token contains only `sub`.
 #[derive(Deserialize, Serialize)]
 pub struct Claims {
-    /// The id of the account, which is text in a token.
+    /// The account id, which is text in a token.
     pub sub: String,
     pub role: Role,
 }
@@ -179,7 +181,7 @@ pub struct Cart {
     pub owner: String,
     /// The number of pieces of each product.
     pub items: BTreeMap<u32, u32>,
-    /// True once it becomes an order: nothing is added any more.
+    /// True once it becomes an order: nothing more can be added.
     pub closed: bool,
 }
 
@@ -187,8 +189,7 @@ impl Entity for Cart {
     type Id = u32;
 }
 
-/// A product. The rules of its fields hold for clients; a misspelt field is an error and
-/// not silently left out.
+/// A product. Requests must follow its rules; a misspelled field is an error.
 #[derive(Clone, Deserialize, Serialize, Schema, gql::SimpleObject)]
 #[serde(deny_unknown_fields)]
 #[graphql(crate = "gql")]
@@ -200,7 +201,7 @@ pub struct Product {
     pub category: String,
     #[schema(minimum = 1, maximum = 1_000_000)]
     pub price_cents: u32,
-    /// The size of its image; 0 without one.
+    /// The size of the image in bytes; 0 without one.
     pub image_bytes: u32,
 }
 
@@ -224,7 +225,7 @@ impl Entity for Image {
 #[derive(Deserialize, Schema, Serialize)]
 pub struct Order {
     pub id: u32,
-    /// The cart that it was. No two orders have the same one.
+    /// The cart of this order. It is unique among orders.
     pub cart: u32,
     pub owner: String,
     pub lines: Vec<OrderLine>,
@@ -243,7 +244,7 @@ pub enum Status {
     Shipped,
 }
 
-/// So many pieces of a product, and what they cost together.
+/// A number of pieces of a product, and their total price.
 #[derive(Clone, Deserialize, Schema, Serialize, gql::SimpleObject)]
 #[graphql(crate = "gql", complex)]
 pub struct OrderLine {
@@ -253,10 +254,10 @@ pub struct OrderLine {
     pub cents: u32,
 }
 
-// What can go wrong, each with its status and message. A handler names what can
-// go wrong with it, and so does its part of the document.
+// The errors, each with its status and message. A handler names its errors,
+// which also appear in its documentation.
 
-/// The cause is logged, and no client gets it.
+/// The cause is logged and hidden from clients.
 #[derive(Debug, ApiError)]
 #[status(503, "the shop cannot get at its data")]
 pub struct NoData(#[from] StoreError);

@@ -1,4 +1,4 @@
-//! Accounts: signing up, logging in, and what owners and admins do with them.
+//! Accounts: registration, login, and changes by owners and admins.
 
 use std::time::Duration;
 
@@ -16,8 +16,7 @@ pub async fn list_users(shop: State<Shop>) -> Result<Json<Vec<Profile>>, NoData>
     Ok(Json(users.into_iter().map(Profile::from).collect()))
 }
 
-/// The schema says more than the types: what does not follow it is a 400 that
-/// names the field, and the handler never runs.
+/// The schema is stricter than the types. Invalid input gets a 400.
 #[derive(Deserialize, Schema)]
 pub struct NewUser {
     #[schema(trim, required, max_length = 100)]
@@ -38,13 +37,14 @@ pub enum SignUpError {
     NoData(StoreError),
 }
 
-/// Whoever signs up is a customer.
+/// Creates an account, which is always a customer.
 pub async fn sign_up(
     shop: State<Shop>,
     Body(new): Body<NewUser>,
 ) -> Result<Created<Profile>, SignUpError> {
     let hash = hash_password_with_async(new.password, hasher()).await?;
-    // Nobody looks for the email before: the table has each once.
+    // No lookup is needed first, because email addresses are unique in the
+    // table.
     match shop.add_account(&new.name, &new.email, Role::Customer, &hash).await {
         Ok(account) => Ok(Created::new(account.into())),
         Err(StoreError::Taken { .. }) => Err(SignUpError::Known(new.email)),
@@ -78,7 +78,7 @@ pub enum LoginError {
 
 pub async fn log_in(shop: State<Shop>, Body(login): Body<Login>) -> Result<Token, LoginError> {
     let found = shop.find_account(&login.email).await?;
-    // An unknown email takes as long as a wrong password.
+    // An unknown email address takes as long as a wrong password.
     let stored = found.as_ref().map_or(DUMMY_HASH, |account| &account.password_hash);
     let is_right = verify_password_async(&login.password, stored).await?;
     let account = found.filter(|_| is_right).ok_or(LoginError::Wrong)?;
@@ -90,16 +90,16 @@ pub async fn log_in(shop: State<Shop>, Body(login): Body<Login>) -> Result<Token
     Ok(Token { token })
 }
 
-/// The one place that says how passwords are hashed.
+/// Returns the only hasher for passwords.
 pub fn hasher() -> PasswordHasher {
     PasswordHasher::recommended()
 }
 
-/// Replaces a hash that is weak by the standards of today, as only a login can:
-/// it knows the password.
+/// Replaces a weak hash. Only a login can do this, because it has the password.
 async fn strengthen(shop: &Shop, account: &Account, password: String) -> Result<(), LoginError> {
     let strong = hash_password_with_async(password, hasher()).await?;
-    // The password may have been changed meanwhile: it is replaced if it is the weak one.
+    // The password may have changed in the meantime, so only the weak hash is
+    // replaced.
     let weak = RowFilter::eq("password_hash", &*account.password_hash);
     let strong = NewRow::new([("password_hash", json!(strong))]);
     match shop.users.replace(&account.id, strong, VersionCheck::Any, &weak).await {
@@ -110,14 +110,15 @@ async fn strengthen(shop: &Shop, account: &Account, password: String) -> Result<
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// In the form and at the cost of a hash by [`hasher`], of no password.
+/// A hash of no password, with the format and the cost of [`hasher`].
 const DUMMY_HASH: &str = concat!(
     "$pbkdf2-sha512$i=210000$AAAAAAAAAAAAAAAAAAAAAA$",
     "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
     "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
 );
 
-/// `None` would be 204 and a missing user is 404, so this is a `Result`.
+/// Returns a profile. `None` would be a 204, but a missing user is a 404, so
+/// this is a `Result`.
 pub async fn show_user(shop: State<Shop>, Path(id): Path<u32>) -> Result<Profile, UserError> {
     let account = shop.users.get(&id, &RowFilter::all()).await?;
     Ok(account.ok_or(UserError::Missing(id))?.value.into())
@@ -142,7 +143,7 @@ pub struct NewRole {
     pub role: Role,
 }
 
-/// It holds for the next request already.
+/// Sets a role, which already applies to the next request.
 pub async fn give_role(
     shop: State<Shop>,
     Path(id): Path<u32>,
@@ -151,7 +152,8 @@ pub async fn give_role(
     change(&shop, id, NewRow::new([("role", json!(new.role))])).await
 }
 
-/// Writes the fields of the draft and no others, so that two changes at a time both stay.
+/// Writes only the fields of the draft, so concurrent changes do not overwrite
+/// each other.
 async fn change(shop: &Shop, id: u32, draft: NewRow<Account>) -> Result<Profile, UserError> {
     match shop.users.replace(&id, draft, VersionCheck::Any, &RowFilter::all()).await {
         Err(StoreError::Missing) => Err(UserError::Missing(id)),
@@ -159,7 +161,7 @@ async fn change(shop: &Shop, id: u32, draft: NewRow<Account>) -> Result<Profile,
     }
 }
 
-/// Nothing is 204 No Content.
+/// Deletes an account. `()` becomes 204 No Content.
 pub async fn delete_user(shop: State<Shop>, Path(id): Path<u32>) -> Result<(), UserError> {
     match shop.users.delete(&id, VersionCheck::Any, &RowFilter::all()).await {
         Err(StoreError::Missing) => Err(UserError::Missing(id)),

@@ -1,1 +1,1 @@
-//! Nothing: the examples are the files beside `Cargo.toml`.
+//! This library is empty: the examples are the files next to `Cargo.toml`.

@@ -1,4 +1,4 @@
-//! Passwords and tokens from the command line, with `stockade-auth` alone.
+//! Passwords and tokens on the command line, using only `stockade-auth`.
 //!
 //! ```text
 //! $ echo 'correct horse' | auth-only hash > stored
@@ -8,9 +8,9 @@
 //! $ auth-only issue 15m sub=7 role=admin | auth-only check
 //! ```
 //!
-//! Secrets, passwords, their hashes and tokens come from the environment, a file
-//! or standard input, never from an argument, which every user of the machine
-//! could see: with a stored hash, passwords can be guessed elsewhere.
+//! Secrets, passwords, their hashes and tokens come from the environment, a
+//! file or standard input. They are never arguments, which every user of the
+//! machine can see; a stored hash would allow offline guessing.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -77,7 +77,7 @@ fn issue(lifetime: &str, claims: &[&str]) -> Result<String, Box<dyn Error>> {
     Ok(generate_jwt(claims, lifetime, &secret()?)?)
 }
 
-/// The secret, without the end of line that editors leave in files.
+/// Returns the secret, without the line ending that editors add.
 fn secret() -> Result<Secret, Box<dyn Error>> {
     let text = match env::var("AUTH_SECRET_FILE") {
         Ok(file) => fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?,
@@ -86,16 +86,16 @@ fn secret() -> Result<Secret, Box<dyn Error>> {
     Ok(Secret::new(text.trim_end_matches(['\r', '\n']))?)
 }
 
-/// What is stored in a file, on its first line.
+/// Returns the first line of a file.
 ///
-/// The name is not repeated: it could be a hash, given by mistake.
+/// Errors do not contain the name, which could be a hash passed by mistake.
 fn first_line(file: &str) -> Result<String, Box<dyn Error>> {
     let text = fs::read_to_string(file)
         .map_err(|error| format!("the file of the stored hash cannot be read: {error}"))?;
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
-/// One line of standard input.
+/// Returns one line of standard input.
 fn line() -> Result<String, io::Error> {
     let mut line = String::new();
     io::stdin().read_line(&mut line)?;

@@ -1,11 +1,11 @@
-//! The commands, run as a user would run them.
+//! Runs the commands as a user would.
 
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Runs a command; its output, or its complaint.
+/// Runs a command; returns its output or its error message.
 fn run(args: &[&str], input: &str, secret: Option<&str>) -> Result<String, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_auth-only"));
     command.args(args).env_remove("AUTH_SECRET").env_remove("AUTH_SECRET_FILE");
@@ -14,7 +14,7 @@ fn run(args: &[&str], input: &str, secret: Option<&str>) -> Result<String, Strin
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("it starts");
-    // A command that reads nothing may have ended before.
+    // A command that does not read its input may already have exited.
     let _ = child.stdin.take().expect("piped").write_all(input.as_bytes());
     let output = child.wait_with_output().expect("it ends");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
@@ -42,7 +42,7 @@ fn a_stored_hash_is_no_argument() {
     assert_eq!(wrong, Err("auth-only: wrong".to_owned()));
 }
 
-/// The name of a file with this text.
+/// Creates a file with this text and returns its name.
 fn file(name: &str, text: &str) -> String {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::write(&path, text).expect("it is written");

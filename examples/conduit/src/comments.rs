@@ -87,7 +87,7 @@ pub async fn delete(
         let (article, _) = ids(tx, &slug)?;
         let sql = "DELETE FROM comments WHERE article_id = ? AND id = ? RETURNING author_id";
         let author = tx.query_row(sql, [article, id], |row| row.get(0)).optional()?;
-        // An error takes the deletion back.
+        // An error rolls the deletion back.
         authored("comment", author, &viewer)
     })
     .await

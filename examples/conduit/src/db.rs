@@ -23,11 +23,12 @@ pub const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/4_favorites.sql"),
 ];
 
-/// How long a write waits for another process that writes to the file.
+/// The maximum time that a write waits for another process that writes to the
+/// file.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long one `read` or `write` may take. A slower statement is interrupted, so a few
-/// of them cannot block all others.
+/// The maximum time of one `read` or `write`. A slower statement is
+/// interrupted, so a few of them cannot block all others.
 const WORK_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The maximum number of pages of 4 KiB in the file: 4 GiB. Accounts are free, so no
@@ -53,7 +54,7 @@ pub async fn open(path: &Path, options: SqliteOptions) -> Result<Sqlite, SqlErro
     Ok(db)
 }
 
-/// Runs the steps that this file has not seen. The caller keeps all of them or none.
+/// Runs the new steps on this file. The caller commits all of them or none.
 pub fn migrate(tx: &Connection, steps: &[&str]) -> Result<(), SqlError> {
     let done: u32 = tx.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let is_newer = || SqlError::failed("the database is newer than this program");

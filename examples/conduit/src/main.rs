@@ -137,8 +137,8 @@ fn router(secret: Secret) -> Router {
         .state(secret)
 }
 
-/// The rules for all routes: the rules of `policy`, and one of this program. The router is
-/// not built if a route breaks one of them.
+/// Returns the rules for all routes: the rules of `policy`, and one of this
+/// program. The build fails if a route breaks a rule.
 fn policy_from(policy: Policy) -> Policy {
     policy
         .rule("writes-need-user", "changes of articles and profiles require a user", |route| {

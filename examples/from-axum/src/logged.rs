@@ -1,4 +1,4 @@
-//! [`Logged`]: the lines of the log, for tests.
+//! [`Logged`]: captures log lines for tests.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// The lines that were logged by this thread since it was made.
+/// The log lines of this thread since its creation.
 #[derive(Clone, Debug, Default)]
 pub struct Logged(Arc<Mutex<Vec<u8>>>);
 
 impl Logged {
-    /// Begins to collect, until the guard is dropped.
+    /// Starts capturing, until the guard is dropped.
     #[must_use]
     pub fn lines() -> (Self, tracing::subscriber::DefaultGuard) {
         let logged = Self::default();
@@ -19,14 +19,14 @@ impl Logged {
         (logged, lines.finish().set_default())
     }
 
-    /// Returns all of them.
+    /// Returns all lines.
     #[must_use]
     pub fn text(&self) -> String {
         let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Counts the lines that have `part`.
+    /// Counts the lines that contain `part`.
     #[must_use]
     pub fn count(&self, part: &str) -> usize {
         self.text().lines().filter(|line| line.contains(part)).count()

@@ -1,4 +1,4 @@
-//! A client of TLS for the tests.
+//! A TLS client for the tests.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use tokio_rustls::client::TlsStream;
 
 const CERTIFICATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/self_signed_certs/cert.pem");
 
-/// Connects to a server that has the certificate of these examples.
+/// Connects to a server with the certificate of these examples.
 ///
 /// # Panics
-/// When that fails.
+/// Panics if the connection fails.
 #[expect(clippy::unwrap_used, reason = "it fails the test")]
 pub async fn connect(address: SocketAddr, protocol: &str) -> TlsStream<TcpStream> {
     let mut roots = RootCertStore::empty();
@@ -28,10 +28,10 @@ pub async fn connect(address: SocketAddr, protocol: &str) -> TlsStream<TcpStream
     TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap()
 }
 
-/// Asks for a path, and returns the whole answer as text.
+/// Requests a path, and returns the whole response as text.
 ///
 /// # Panics
-/// When that fails.
+/// Panics if the request fails.
 #[expect(clippy::unwrap_used, reason = "it fails the test")]
 pub async fn get(address: SocketAddr, path: &str) -> String {
     let mut stream = connect(address, "http/1.1").await;

@@ -1,4 +1,4 @@
-//! The program `auto-reload`, started with a listener and without one.
+//! Tests of the program `auto-reload`, with and without an inherited listener.
 
 #![cfg(unix)]
 
@@ -8,12 +8,12 @@ use std::process::{Child, Command, Stdio};
 
 use stockade::testing::TestClient;
 
-/// The program, which ends with the test.
+/// The program, which is killed when the test ends.
 struct Program(Child);
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Whether it still runs does not matter any more.
+        // It may already have exited.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -23,7 +23,8 @@ impl Drop for Program {
 async fn a_listener_is_taken_over() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let client = TestClient::live(&format!("http://{}", listener.local_addr().unwrap()));
-    // The first inherited descriptor is 3; the process is that of the shell.
+    // The first inherited descriptor is 3; the process id is the id of the
+    // shell.
     let script = r#"exec 3<&0; LISTEN_FDS=1 LISTEN_PID=$$ exec "$1""#;
     let program = env!("CARGO_BIN_EXE_auto-reload");
     let mut command = Command::new("sh");

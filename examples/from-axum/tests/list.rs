@@ -1,14 +1,15 @@
-//! Holds the list `facade/docs/axum-examples.md` to the programs: each has a row, with the lines that it has.
+//! Checks that `facade/docs/axum-examples.md` lists every program with its line
+//! count.
 //!
-//! The lines of axum's programs are facts about one commit of its repository. With
-//! a checkout of it they are counted again:
+//! The line counts of axum's programs are from one commit of its repository.
+//! Set `AXUM` to a checkout to verify them:
 //!
 //! ```text
 //! AXUM=../../../axum cargo test --test list
 //! ```
 //!
-//! `SAVE=1 cargo test --test list` sorts the rows, and writes the lines and the sums
-//! anew.
+//! `SAVE=1 cargo test --test list` sorts the rows and updates the line counts
+//! and sums.
 
 #![expect(
     clippy::panic,
@@ -25,7 +26,7 @@ use std::path::{Path, PathBuf};
 struct Row {
     example: String,
     axum_lines: usize,
-    /// `None` where there is no program.
+    /// `None` without a program.
     our_lines: Option<usize>,
     how: String,
     remark: String,
@@ -39,7 +40,7 @@ impl fmt::Display for Row {
     }
 }
 
-/// The list is a page of the documentation.
+/// Returns the path of the list, which is a page of the documentation.
 fn path_of_list() -> PathBuf {
     root().join("../../facade/docs/axum-examples.md")
 }
@@ -70,8 +71,8 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Counts the lines of code: without blank lines, lines that are a comment, and
-/// the module of tests at the end.
+/// Counts the lines of code, without blank lines, comment lines, and the test
+/// module at the end.
 fn lines_of(source: &str) -> usize {
     let mut count = 0;
     let mut lines = source.lines().map(str::trim).peekable();
@@ -90,7 +91,7 @@ fn lines_of(source: &str) -> usize {
     count
 }
 
-/// Counts the files of a folder, with those below it, without `tests.rs`.
+/// Counts the lines in a folder and its subfolders, without `tests.rs`.
 fn lines_in(folder: &Path) -> usize {
     let mut count = 0;
     for entry in fs::read_dir(folder).unwrap() {
@@ -104,7 +105,7 @@ fn lines_in(folder: &Path) -> usize {
     count
 }
 
-/// Returns the programs by their names.
+/// Returns the programs by name.
 fn programs() -> BTreeMap<String, PathBuf> {
     let files = fs::read_dir(root().join("src/bin")).unwrap().map(|entry| entry.unwrap().path());
     let sources = files.filter(|path| path.extension().is_some_and(|it| it == "rs"));

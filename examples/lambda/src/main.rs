@@ -4,9 +4,9 @@
 //! cargo build --release --target x86_64-unknown-linux-musl
 //! ```
 //!
-//! The runtime of Lambda takes any tower service, and an application is one.
-//! The address of the client stands in the event; behind a proxy of your own,
-//! use `trust_proxy` instead.
+//! The Lambda runtime accepts any tower service, and an application is one. The
+//! event contains the client address; behind your own proxy, use `trust_proxy`
+//! instead.
 
 use std::net::SocketAddr;
 
@@ -24,7 +24,7 @@ fn app() -> Result<App, ConfigError> {
     create_router(api, RouterOptions::new()).build()
 }
 
-/// Says in our type who the client is.
+/// Sets the client address of an event in stockade's type.
 fn with_peer(mut event: Event) -> Event {
     let Some(RequestContext::ApiGatewayV2(context)) = event.request_context_ref() else {
         return event;
@@ -47,7 +47,7 @@ mod tests {
 
     use super::*;
 
-    /// What API Gateway sends.
+    /// An event from API Gateway.
     const EVENT: &str = r#"{
         "version": "2.0", "routeKey": "$default", "rawPath": "/echo", "rawQueryString": "",
         "headers": { "content-type": "application/json", "host": "example.org" },

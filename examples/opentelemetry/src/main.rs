@@ -1,4 +1,5 @@
-//! Spans of requests in a collector of OpenTelemetry, and in the terminal.
+//! Sends request spans to an OpenTelemetry collector and prints them in the
+//! terminal.
 //!
 //! ```text
 //! docker run -p 4318:4318 -p 16686:16686 jaegertracing/jaeger
@@ -8,9 +9,9 @@
 //! ```
 //!
 //! The span of the request is a child of the caller's span `00f067aa0ba902b7`,
-//! and the event of the handler is part of it. `OTEL_EXPORTER_OTLP_ENDPOINT`
-//! names another collector, `OTEL_SERVICE_NAME` the service, and `RUST_LOG` the
-//! lines in the terminal.
+//! and it contains the event of the handler. Set another collector in
+//! `OTEL_EXPORTER_OTLP_ENDPOINT`, the service name in `OTEL_SERVICE_NAME`, and
+//! the terminal output in `RUST_LOG`.
 
 use opentelemetry::propagation::TextMapPropagator as _;
 use opentelemetry::trace::TracerProvider as _;
@@ -33,7 +34,7 @@ async fn hello(Path(name): Path<String>) -> Value {
     json!({ "hello": name })
 }
 
-/// Makes the span of a request a child of the span that its caller names.
+/// Makes the span of a request a child of the caller's span.
 fn continue_trace(span: &Span, headers: &HeaderMap) {
     let parent = TraceContextPropagator::new().extract(&HeaderExtractor(headers));
     if let Err(error) = span.set_parent(parent) {
@@ -50,13 +51,13 @@ fn router() -> Router {
     create_router(api, options)
 }
 
-/// Sends spans in batches, by a thread of its own.
+/// Sends spans in batches on a separate thread.
 fn provider(exporter: SpanExporter) -> SdkTracerProvider {
     SdkTracerProvider::builder().with_batch_exporter(exporter).build()
 }
 
-/// Hands spans and events to the collector from `INFO` on, and to the terminal
-/// by `RUST_LOG`.
+/// Sends spans and events from `INFO` on to the collector, and prints them as
+/// `RUST_LOG` specifies.
 fn subscribe(tracer: Tracer) -> Result<(), BoxError> {
     let terminal =
         EnvFilter::builder().with_default_directive(LevelFilter::INFO.into()).from_env()?;
@@ -72,7 +73,7 @@ async fn main() -> Result<(), BoxError> {
     let provider = provider(SpanExporter::builder().with_http().build()?);
     subscribe(provider.tracer("stockade"))?;
     router().listen(3000).await?;
-    // The last spans are still to be sent.
+    // The last spans still have to be sent.
     tokio::task::spawn_blocking(move || provider.shutdown()).await??;
     Ok(())
 }

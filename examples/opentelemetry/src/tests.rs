@@ -1,4 +1,4 @@
-//! A collector on loopback, and the spans that it gets of three requests.
+//! A collector on loopback, and the spans that it receives from three requests.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use super::*;
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";
 
-/// Takes spans in the form of OTLP over HTTP.
+/// Receives spans as OTLP over HTTP.
 async fn take_spans(spans: State<UnboundedSender<SentSpan>>, body: Bytes) -> Result<(), ApiError> {
     let request = ExportTraceServiceRequest::decode(body).map_err(ApiError::internal)?;
     let scopes = request.resource_spans.into_iter().flat_map(|resource| resource.scope_spans);
@@ -27,7 +27,7 @@ async fn take_spans(spans: State<UnboundedSender<SentSpan>>, body: Bytes) -> Res
     Ok(())
 }
 
-/// Serves an API on any port of loopback, and gives its address.
+/// Serves an API on a free loopback port and returns its URL.
 async fn serve(router: Router) -> String {
     let server = router.create_server().unwrap().bind(0).await.unwrap();
     let address = format!("http://{}", server.local_addr());
@@ -42,7 +42,7 @@ async fn collector() -> (String, UnboundedReceiver<SentSpan>) {
     (serve(create_router(api, options).state(sender)).await, spans)
 }
 
-/// Returns the span of a request among those that come.
+/// Returns the next received span of a request.
 async fn span_of(spans: &mut UnboundedReceiver<SentSpan>) -> SentSpan {
     let next = tokio::time::timeout(Duration::from_secs(20), spans.recv());
     let span = next.await.expect("a span within 20 s").expect("a collector");
@@ -84,7 +84,7 @@ async fn a_collector_gets_requests_their_events_and_their_parents() {
     assert_eq!(span.name, "GET /hello/:name");
     assert_eq!((hex(&span.trace_id), hex(&span.parent_span_id)), (TRACE.into(), PARENT.into()));
     let events: Vec<_> = span.events.iter().map(|event| event.name.as_str()).collect();
-    // The line of the access log is an event too.
+    // The access log line is also an event.
     assert_eq!(events[0], "greeting");
     assert!(events[1].starts_with("GET /hello/:name 200 "), "{events:?}");
     assert_eq!(value_of(&span.events[0].attributes, "name").as_deref(), Some("you"));
@@ -103,7 +103,7 @@ async fn a_collector_gets_requests_their_events_and_their_parents() {
     }
     assert!(!format!("{span:?}").contains("s3cret"));
 
-    // A trace that is malformed does not go on, and another one begins.
+    // A malformed trace context is ignored, and a new trace starts.
     let span = span_of(&mut spans).await;
     assert_eq!((span.trace_id.len(), span.parent_span_id.len()), (16, 0));
     assert_eq!(value_of(&span.attributes, "trace_id"), None);

@@ -1,11 +1,11 @@
-//! The pool of sqlx as a driver of stores.
+//! A driver for stores that uses the sqlx pool.
 
 use sqlx::types::{Json, JsonRawValue};
 use sqlx::{AssertSqlSafe, PgPool};
 use stockade::sql::{Dialect, Driver, Row, SqlError, Statement};
 use stockade::{BoxFuture, serde_json};
 
-/// A pool of sqlx, by which stores and handlers ask the same database.
+/// An sqlx pool. Stores and handlers use the same database.
 #[derive(Clone, Debug)]
 pub struct SqlxPostgres(pub PgPool);
 
@@ -18,7 +18,7 @@ impl Driver for SqlxPostgres {
         Box::pin(async move {
             let parameter: &JsonRawValue =
                 serde_json::from_str(&statement.parameter).map_err(SqlError::failed)?;
-            // Safe: no value of a client is in the text of a statement.
+            // Safe: the text of a statement never contains values from clients.
             let query = sqlx::query_as(AssertSqlSafe(statement.sql.to_string()));
             let rows: Vec<(String, i64)> =
                 query.bind(Json(parameter)).fetch_all(&self.0).await.map_err(classify)?;
@@ -27,7 +27,7 @@ impl Driver for SqlxPostgres {
     }
 }
 
-/// Says what can be done about an error.
+/// Classifies an error by how to handle it.
 pub fn classify(error: sqlx::Error) -> SqlError {
     match &error {
         sqlx::Error::Database(cause) => {

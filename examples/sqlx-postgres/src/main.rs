@@ -1,4 +1,4 @@
-//! Notes in PostgreSQL, by the pool of sqlx behind the trait of drivers.
+//! Notes in PostgreSQL, with the sqlx pool behind the driver trait.
 //!
 //! ```text
 //! DATABASE_URL=postgres://localhost/notes cargo run
@@ -52,7 +52,7 @@ async fn create(notes: State<Notes>, Body(new): Body<NewNote>) -> Result<Value, 
     }
 }
 
-/// A statement of the program itself, by the same pool.
+/// Runs a statement of the program itself on the same pool.
 async fn count(State(pool): State<PgPool>) -> Result<Value, SqlError> {
     let count: i64 = sqlx::query_scalar("SELECT count(*) FROM notes")
         .fetch_one(&*pool)
@@ -61,7 +61,7 @@ async fn count(State(pool): State<PgPool>) -> Result<Value, SqlError> {
     Ok(json!({ "count": count }))
 }
 
-/// Opens the store, in a table that is made if it is not there.
+/// Opens the store, and creates its table if it does not exist.
 async fn open(pool: &PgPool) -> Result<Notes, BoxError> {
     let table = create_table_sql::<Note>(Dialect::Postgres, "notes")?;
     sqlx::raw_sql(AssertSqlSafe(table)).execute(pool).await?;
@@ -76,7 +76,7 @@ fn router(notes: Notes, pool: PgPool) -> Router {
 }
 
 fn options() -> PgPoolOptions {
-    // Whoever waits longer has often given up.
+    // Clients that wait longer have often disconnected.
     PgPoolOptions::new().max_connections(16).acquire_timeout(Duration::from_secs(1))
 }
 

@@ -1,4 +1,4 @@
-//! The store on a server, by requests.
+//! Requests to a store on a PostgreSQL server.
 
 use sqlx::postgres::PgConnectOptions;
 use stockade::sql::SqlError;
@@ -6,7 +6,7 @@ use stockade::testing::TestClient;
 
 use super::*;
 
-/// Returns a pool of the server that `cargo xtask sqlx-postgres` starts.
+/// Returns a pool for the server that `cargo xtask sqlx-postgres` starts.
 async fn pool() -> PgPool {
     let folder = std::env::var("PGHOST").unwrap();
     let address = PgConnectOptions::new().socket(folder).username("postgres");
@@ -25,7 +25,7 @@ async fn notes_are_kept_by_the_pool_of_sqlx() {
     client.get("/notes").await.assert_status(200).assert_json(json!([note]));
     client.get("/notes/count").await.assert_status(200).assert_json(json!({ "count": 1 }));
 
-    // A pool that has nothing left: 503, and the client knows when to come back.
+    // A pool without connections: the client gets a 503 with a retry time.
     pool.close().await;
     let response = client.get("/notes/count").await;
     response.assert_status(503).assert_header("retry-after", "1");

@@ -1,8 +1,8 @@
-//! What a configuration must look like.
+//! The schema of the configuration.
 //!
-//! Two schemas: the first, in JSON notation, judges each value by itself and
-//! puts in the defaults; the second, of [`Rule`]s with functions, judges what
-//! no keyword says, and sees the defaults.
+//! There are two schemas. The first, in JSON notation, validates each value
+//! separately and adds defaults. The second, with [`Rule`]s and functions,
+//! checks everything that keywords cannot express, and sees the defaults.
 
 use std::error::Error;
 use std::net::IpAddr;
@@ -12,13 +12,13 @@ use stockade_validation::{
     Rule, Schema, Validated, ValidationOptions, Verdict, schema, validate_against_schema,
 };
 
-/// Judges a configuration and puts in the defaults.
+/// Validates a configuration and adds defaults.
 ///
 /// # Errors
-/// When a schema cannot work or a function of it fails: a bug in this module,
-/// never a fault of the configuration.
+/// Fails if a schema is invalid or one of its functions fails: a bug in this
+/// module, never an error in the configuration.
 pub(crate) fn check(config: Value) -> Result<Validated, Box<dyn Error>> {
-    // A typing error in the name of an optional setting must not pass in silence.
+    // A typing error in the name of an optional setting must be reported.
     let options = ValidationOptions::new().allow_unknown(false);
     let mut outcome = validate_against_schema(&values()?, config, &options)?;
     let more = relations().build()?.check(&outcome.data, &ValidationOptions::new())?;
@@ -26,7 +26,7 @@ pub(crate) fn check(config: Value) -> Result<Validated, Box<dyn Error>> {
     Ok(outcome)
 }
 
-/// Each value by itself.
+/// Returns the rules for individual values.
 fn values() -> Result<Schema, Box<dyn Error>> {
     let listen = json!({ "address": "127.0.0.1", "port": 8080 });
     let limits = json!({ "min_connections": 1, "max_connections": DEFAULT_MAX_CONNECTIONS });
@@ -63,9 +63,10 @@ fn values() -> Result<Schema, Box<dyn Error>> {
     })?)
 }
 
-/// What several values are to each other, and what needs code.
+/// Returns the rules for relations between values, and the rules that need
+/// code.
 ///
-/// A value of the wrong type has its error from [`values`] and passes here.
+/// A value of the wrong type fails [`values`] and passes here.
 fn relations() -> Rule {
     let name = Rule::any().custom(|name, _, root| is_only_one(name, root));
     Rule::any().properties([
@@ -94,8 +95,8 @@ fn min_and_max(limits: &Value) -> Verdict {
     }
 }
 
-/// Looks at no more upstreams than may be there: a list that is too long has
-/// its error, and would take quadratic time.
+/// Checks at most as many upstreams as are allowed. A longer list already has
+/// an error, and would take quadratic time.
 fn is_only_one(name: &Value, root: &Value) -> Verdict {
     let upstreams = root["upstreams"].as_array().map_or(&[][..], Vec::as_slice);
     let same = |upstream: &&Value| name.is_string() && upstream["name"] == *name;
@@ -113,7 +114,7 @@ const MAX_UPSTREAMS: usize = 64;
 mod tests {
     use super::*;
 
-    /// A configuration that is valid, with these members on top.
+    /// Returns a valid configuration with these additional members.
     fn config(members: &Value) -> Value {
         let mut config = json!({
             "upstreams": [{ "name": "a", "url": "http://a.example" }],

@@ -1,29 +1,29 @@
-//! Where in a JSON text the value of a path such as `upstreams[1].url` stands.
+//! Finds the position of a path such as `upstreams[1].url` in a JSON text.
 //!
-//! The text has been parsed before, so that nothing here looks for mistakes;
-//! in another text the place is of no use, but nothing panics or hangs.
+//! The text must be valid JSON. For another text the position is meaningless,
+//! but nothing panics or hangs.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What of a member an error is about.
+/// The part of a member that an error concerns.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Part {
-    /// Its name.
+    /// The name.
     Key,
-    /// Its value.
+    /// The value.
     Value,
 }
 
-/// The bytes of `text` that an error at `path` is about.
+/// Returns the bytes of `text` that an error at `path` concerns.
 ///
-/// Of an object or array, only its first byte. If the path leads to nothing,
-/// the place is that of the innermost object or array that it passes. Of a
-/// name that an object has twice, the last counts.
+/// For an object or array, this is only its first byte. If the path does not
+/// exist, it is the position of the innermost existing object or array. If a
+/// name is a duplicate, the last one counts.
 ///
-/// A path does not say whether a dot or bracket in it is part of a name. If two
-/// readings lead to something, the part decides: an unknown key has the longest
-/// name, a value the shortest.
+/// A path does not show whether a dot or bracket belongs to a name. If two
+/// readings exist, the part decides: an unknown key has the longest name, a
+/// value the shortest.
 ///
 /// Time: the length of the text for each level of the path.
 pub(crate) fn locate(text: &str, path: &str, part: Part) -> Range<usize> {
@@ -45,29 +45,29 @@ struct Finder<'t> {
     part: Part,
 }
 
-/// How far a path led.
+/// The furthest match of a path.
 struct PathMatch {
-    /// How many bytes of the path lead to nothing.
+    /// The number of unmatched bytes of the path.
     unread: usize,
     place: Range<usize>,
 }
 
-/// A member or element that the beginning of a path names.
+/// A member or element that matches the beginning of a path.
 struct Candidate<'p> {
     key: Range<usize>,
-    /// Where its value begins.
+    /// The start of its value.
     value: usize,
-    /// What is left of the path.
+    /// The rest of the path.
     rest: &'p str,
 }
 
-/// The candidates of one object or array by the length of their names. All are
-/// beginnings of one path, so that no two have the same length.
+/// The candidates of one object or array, by the length of their names. All are
+/// prefixes of one path, so their lengths differ.
 type Candidates<'p> = BTreeMap<usize, Candidate<'p>>;
 
 impl Finder<'_> {
-    /// Follows `candidate`. Recurses as deep as the text is nested, which
-    /// the parser bounds.
+    /// Follows `candidate`. The recursion depth is the nesting of the text,
+    /// which the parser limits.
     fn follow(&self, candidate: Candidate<'_>) -> PathMatch {
         let Candidate { key, value, rest } = candidate;
         let place = match self.part {
@@ -84,7 +84,7 @@ impl Finder<'_> {
         }
     }
 
-    /// What leads furthest, and of equals the first.
+    /// Returns the candidate that leads furthest, or the first of several.
     fn best(&self, here: PathMatch, candidates: Candidates<'_>) -> PathMatch {
         let mut candidates: Vec<_> = candidates.into_values().collect();
         if self.part == Part::Key {
@@ -94,7 +94,8 @@ impl Finder<'_> {
         found.min_by_key(|found| found.unread).unwrap_or(here)
     }
 
-    /// The members of the object at `start` whose names `path` begins with.
+    /// Returns the members of the object at `start` with names that `path`
+    /// starts with.
     fn members<'p>(&self, start: usize, path: &'p str) -> Candidates<'p> {
         let mut candidates = Candidates::new();
         if self.byte(start) != Some(b'{') {
@@ -112,8 +113,8 @@ impl Finder<'_> {
         candidates
     }
 
-    /// The element of the array at `start` whose index `path` begins with;
-    /// the opening bracket is off.
+    /// Returns the element of the array at `start` with the index that `path`
+    /// starts with. The opening bracket is already removed.
     fn element<'p>(&self, start: usize, path: &'p str) -> Candidates<'p> {
         let index = path.split_once(']');
         let index = index.and_then(|(digits, rest)| Some((digits.parse::<usize>().ok()?, rest)));
@@ -134,8 +135,8 @@ impl Finder<'_> {
         Candidates::from([(0, Candidate { key: self.span(value), value, rest })])
     }
 
-    /// The length of the name at `key` and what `path` has after it, if `path`
-    /// begins with that name.
+    /// Returns the length of the name at `key` and the rest of `path`, if
+    /// `path` starts with this name.
     fn split<'p>(&self, path: &'p str, key: Range<usize>) -> Option<(usize, &'p str)> {
         let quoted = self.text.get(key)?;
         let rest = if quoted.contains('\\') {
@@ -147,7 +148,7 @@ impl Finder<'_> {
         ends.then_some((path.len() - rest.len(), rest))
     }
 
-    /// The bytes to point at for the value at `start`.
+    /// Returns the bytes to mark for the value at `start`.
     fn span(&self, start: usize) -> Range<usize> {
         match self.byte(start) {
             Some(b'{' | b'[') => start..start + 1,
@@ -155,7 +156,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Where the next member or element begins, or the bracket that closes.
+    /// Returns the start of the next member or element, or the closing bracket.
     fn next_item(&self, value: usize) -> usize {
         let end = self.skip_space(self.value_end(value));
         if self.byte(end) == Some(b',') { self.skip_space(end + 1) } else { end }
@@ -174,7 +175,7 @@ impl Finder<'_> {
         while let Some(byte) = self.byte(at) {
             match byte {
                 b'"' => return at + 1,
-                // What is escaped is one byte, or `u` and hex digits.
+                // An escape is one byte, or `u` and hex digits.
                 b'\\' => at += 2,
                 _ => at += 1,
             }
@@ -221,7 +222,8 @@ mod tests {
 
     use super::*;
 
-    /// `marked` has the expected place between `«` and `»`.
+    /// Checks a location. `marked` contains the expected position between `«`
+    /// and `»`.
     #[track_caller]
     fn check(marked: &str, path: &str, part: Part) {
         let start = marked.find('«').expect("a place is marked");

@@ -1,13 +1,13 @@
-//! Checks the JSON configuration of a service, with stockade-validation alone.
+//! Checks the JSON configuration of a service, using only stockade-validation.
 //!
-//! `cargo run -p validation-only -- examples/validation-only/bad.json`
-//! shows each problem with its line; with `good.json`, the configuration with
-//! its defaults. Exit code: 0 for a valid file, 1 for a file with problems, 2
-//! for wrong use and for a file that cannot be read.
+//! `cargo run -p validation-only -- examples/validation-only/bad.json` shows
+//! each problem with its line. With `good.json` it shows the configuration with
+//! defaults. The exit code is 0 for a valid file, 1 for a file with problems,
+//! and 2 for invalid arguments or an unreadable file.
 //!
 //! - `config`: the schema.
-//! - `locate`: where in the file a value stands.
-//! - `report`: how a problem is shown.
+//! - `locate`: finds values in the file.
+//! - `report`: formats a problem.
 
 mod config;
 mod locate;
@@ -31,14 +31,14 @@ fn main() -> ExitCode {
     let arguments: Vec<OsString> = env::args_os().skip(1).collect();
     let code = run(&arguments, &mut io::stdout().lock(), &mut io::stderr().lock());
     code.unwrap_or_else(|error| {
-        // If the last channel is closed too, the exit code has to do.
+        // If stderr is closed too, the exit code is the only report.
         let _ = writeln!(io::stderr(), "error: {error}");
         USAGE_FAULT
     })
     .into()
 }
 
-/// Does what the command line says, and gives the exit code.
+/// Runs the command line and returns the exit code.
 fn run(
     arguments: &[OsString],
     out: &mut dyn Write,
@@ -55,7 +55,8 @@ fn run(
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // One more, so that a file that is too long is told from one that just fits.
+    // One extra byte, to distinguish a file that is too long from one that just
+    // fits.
     File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(io::Error::other(format!("larger than {MAX_BYTES} bytes")));
@@ -70,7 +71,7 @@ fn check(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<u8, Box<dyn Error>> {
-    // Some editors put a byte order mark before the text.
+    // Some editors write a byte order mark before the text.
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let text = String::from_utf8_lossy(bytes);
     let (config, mut problems) = match str::from_utf8(bytes) {
@@ -91,7 +92,7 @@ fn check(
     Ok(INVALID)
 }
 
-/// The configuration with its defaults, and what is wrong with it.
+/// Returns the configuration with defaults, and its problems.
 fn validate(text: &str) -> Result<(Value, Vec<Problem>), Box<dyn Error>> {
     let config = match serde_json::from_str(text) {
         Ok(config) => config,
@@ -100,7 +101,8 @@ fn validate(text: &str) -> Result<(Value, Vec<Problem>), Box<dyn Error>> {
     let outcome = config::check(config)?;
     let problems = outcome.errors.into_iter().enumerate().map(|(index, error)| {
         let part = if error.rule == "additionalProperties" { Part::Key } else { Part::Value };
-        // A search takes the time of a walk through the text: only for what is shown.
+        // Locating a value scans the text, so only visible problems are
+        // located.
         let shown = index < MAX_PROBLEMS;
         let place = if shown { locate(text, &error.field, part) } else { 0..0 };
         Problem { place, field: error.field, message: error.message.into_owned() }
@@ -113,14 +115,16 @@ fn not_utf8(error: Utf8Error) -> Problem {
     problem(start, "Not UTF-8 text".to_owned())
 }
 
-/// What the parser says, without the place, which is shown in our own way.
+/// Converts a parser error. Its position is removed, because the report shows
+/// it in its own format.
 fn not_json(text: &str, error: &serde_json::Error) -> Problem {
     let (line, column) = (error.line(), error.column());
     let start = if error.is_eof() {
         text.trim_end().len()
     } else {
         let lines = text.split_inclusive('\n').take(line.saturating_sub(1));
-        // The parser counts bytes from 1; column 0 is the end of the line before.
+        // The parser counts bytes from 1; column 0 is the end of the previous
+        // line.
         (lines.map(str::len).sum::<usize>() + column).saturating_sub(1)
     };
     let said = error.to_string();
@@ -144,24 +148,24 @@ const VALID: u8 = 0;
 const INVALID: u8 = 1;
 const USAGE_FAULT: u8 = 2;
 
-/// The largest file: 4 MiB (4,194,304 bytes).
+/// The maximum file size: 4 MiB (4,194,304 bytes).
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The most problems that are shown.
+/// The maximum number of problems shown.
 const MAX_PROBLEMS: usize = 100;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The exit code, and what is written to the one and the other channel.
+    /// Returns the exit code and the contents of both output streams.
     fn checked(name: &str, bytes: &[u8]) -> (u8, String, String) {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let code = check(name, bytes, &mut out, &mut err).expect("the schemas work");
         (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
     }
 
-    /// `expected` is the first problem without the carets.
+    /// Checks the first problem, which is `expected` without carets.
     #[track_caller]
     fn check_bad(bytes: impl AsRef<[u8]>, expected: [&str; 2]) {
         let (code, out, err) = checked("c", bytes.as_ref());

@@ -1,22 +1,22 @@
-//! How a problem is shown: file, line, column, the line itself, carets.
+//! Formats a problem: file, line, column, the line itself, and carets.
 
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// What is wrong, and where.
+/// A problem with its position.
 #[derive(Debug)]
 pub(crate) struct Problem {
-    /// The bytes of the text that it is about.
+    /// The bytes of the text that it concerns.
     pub(crate) place: Range<usize>,
     /// The path of the value; empty for the whole file.
     pub(crate) field: String,
     pub(crate) message: String,
 }
 
-/// Writes one problem in the manner of rustc.
+/// Writes one problem in the style of rustc.
 ///
-/// The column counts characters from 1. What a terminal would obey or hide is
-/// shown as `�`, and only a part of what is long.
+/// The column counts characters from 1. Characters that a terminal would
+/// interpret or hide are shown as `�`, and long texts are shortened.
 pub(crate) fn write(
     err: &mut dyn Write,
     name: &str,
@@ -44,7 +44,7 @@ pub(crate) fn write(
     writeln!(err, "{gutter} | {indent}{}", "^".repeat(width(&shown(marked)).max(1)))
 }
 
-/// The first byte of the character that `at` is in, or the end of the text.
+/// Returns the first byte of the character at `at`, or the end of the text.
 fn char_start(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
@@ -53,7 +53,7 @@ fn char_start(text: &str, at: usize) -> usize {
     at
 }
 
-/// The beginning of `text` as a terminal may show it.
+/// Returns the beginning of `text`, safe for a terminal.
 fn shown(text: &str) -> String {
     let mut chars = text.chars();
     let mut shown: String = chars.by_ref().take(MAX_SHOWN).map(visible).collect();
@@ -63,7 +63,7 @@ fn shown(text: &str) -> String {
     shown
 }
 
-/// The end of `text` as a terminal may show it.
+/// Returns the end of `text`, safe for a terminal.
 fn shown_end(text: &str) -> String {
     let mut chars = text.chars();
     let mut shown: Vec<char> = chars.by_ref().rev().take(MAX_SHOWN / 2).map(visible).collect();
@@ -73,7 +73,7 @@ fn shown_end(text: &str) -> String {
     shown.into_iter().rev().collect()
 }
 
-/// A tab is a blank, so that carets stand where they should.
+/// Replaces a tab with a space, to keep carets aligned.
 fn visible(character: char) -> char {
     match character {
         '\t' => ' ',
@@ -82,7 +82,8 @@ fn visible(character: char) -> char {
     }
 }
 
-/// Whether a character has no shape, but may change that of others.
+/// Returns true for a character without a shape that may change the shape of
+/// others.
 fn is_format(character: char) -> bool {
     matches!(
         character,
@@ -95,8 +96,8 @@ fn is_format(character: char) -> bool {
     )
 }
 
-/// How many columns of a terminal `text` takes, roughly: a program that needs
-/// more takes the crate `unicode-width`.
+/// Returns the approximate number of terminal columns of `text`. For exact
+/// results, use the crate `unicode-width`.
 fn width(text: &str) -> usize {
     let columns = |character| match character {
         '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}' | '\u{fe00}'..='\u{fe0f}' => 0,
@@ -114,15 +115,15 @@ fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
 }
 
-/// The most characters that are shown of a path, of a message, and of a line
-/// from its place on; before the place, half as many.
+/// The maximum number of characters shown of a path, of a message, and of a
+/// line from the position on. Half as many are shown before the position.
 const MAX_SHOWN: usize = 120;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What is written of a problem at the first `marked` in `text`.
+    /// Formats a problem at the first `marked` in `text`.
     fn written(text: &str, marked: &str) -> String {
         let start = text.find(marked).expect("the text has it");
         let place = start..start + marked.len();

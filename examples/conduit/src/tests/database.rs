@@ -150,7 +150,8 @@ async fn migrations_continue_where_they_ended() {
     assert_eq!(version().await, MIGRATIONS.len());
     assert_eq!(db.read(count).await.unwrap(), 1);
 
-    // A step that fails leaves nothing behind, not even of the steps before it.
+    // A failing step leaves no changes behind, not even from the steps before
+    // it.
     let steps = [MIGRATIONS, &["CREATE TABLE further (id)", "not SQL"]].concat();
     assert!(db.write(move |tx| migrate(tx, &steps)).await.is_err());
     assert_eq!(version().await, MIGRATIONS.len());
@@ -192,7 +193,7 @@ async fn the_file_has_a_maximum_size() {
     let grow = |tx: &Connection| -> Result<()> {
         let limit: u32 = tx.pragma_query_value(None, "max_page_count", |row| row.get(0))?;
         assert_eq!(limit, MAX_PAGES);
-        // The current number of pages is the least.
+        // The current number of pages is the minimum.
         tx.pragma_update(None, "max_page_count", 1)?;
         tx.execute_batch("CREATE TABLE large (x); INSERT INTO large VALUES (zeroblob(1000000))")?;
         Ok(())

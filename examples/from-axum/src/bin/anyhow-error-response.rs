@@ -1,5 +1,5 @@
-//! Functions that return `anyhow::Error`, and a handler that returns it by `?`.
-//! The text of the error is the answer.
+//! Functions and a handler that return `anyhow::Error` with `?`. The response
+//! contains the text of the error.
 
 use stockade::ErrorReply;
 use stockade::prelude::*;
@@ -13,7 +13,8 @@ fn try_thing() -> anyhow::Result<()> {
     anyhow::bail!("it failed!")
 }
 
-/// Shows clients the text of every error, which of a 5xx only the log has otherwise.
+/// Shows clients the text of every error. By default only the log contains the
+/// text of a 5xx.
 fn tell(reply: &mut ErrorReply) {
     let text = format!("Something went wrong: {}", reply.error());
     reply.set_body("text/plain; charset=utf-8", text);

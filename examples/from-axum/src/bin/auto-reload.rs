@@ -1,5 +1,5 @@
-//! A server that takes over the listener of its parent process, so that no
-//! request is lost while the program is compiled and started anew.
+//! A server that inherits the listener of its parent process. No request is
+//! lost while the program is recompiled and restarted.
 //!
 //! ```text
 //! systemfd --no-pid -s http::3000 -- cargo watch -x 'run --bin auto-reload'
@@ -25,4 +25,4 @@ async fn main() -> Result<(), BoxError> {
     Ok(())
 }
 
-// `tests/auto_reload.rs` starts the program with a listener, and without one.
+// `tests/auto_reload.rs` starts the program with and without a listener.

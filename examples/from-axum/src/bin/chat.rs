@@ -1,5 +1,5 @@
-//! A chat room: each client gives a name that nobody else has, and then everybody
-//! reads what the others write.
+//! A chat room: each client chooses a unique name and then receives all
+//! messages.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use stockade::prelude::*;
 use stockade::websockets::{Audience, Rooms};
 
-/// The names that are taken.
+/// The names in use.
 #[derive(Default)]
 struct Names(Mutex<HashSet<String>>);
 
@@ -47,7 +47,7 @@ async fn talk(socket: &mut WebSocket, rooms: &Rooms, name: &str) -> Result<(), B
     Ok(())
 }
 
-/// Answers with the page, whose own script and connection it allows.
+/// Returns the page, with a policy that allows its script and its connection.
 async fn index() -> impl Reply {
     let policy = "default-src 'none'; script-src 'unsafe-inline'; connect-src 'self'";
     ([("content-security-policy", policy)], Html(include_str!("chat.html")))

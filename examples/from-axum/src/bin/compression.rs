@@ -1,5 +1,5 @@
-//! JSON that is sent back as it came, where both may be compressed by gzip,
-//! brotli or zstd.
+//! Echoes JSON. Requests and responses may be compressed with gzip, brotli or
+//! zstd.
 
 use stockade::middleware::{with_compression, with_decompression};
 use stockade::prelude::*;

@@ -1,10 +1,10 @@
-//! Middleware and an extractor that read the whole body, before the handler gets
-//! it too.
+//! Middleware and an extractor that read the whole body before the handler,
+//! which still receives it.
 
 use stockade::prelude::*;
 use stockade::{FromRequest, RouteDescription};
 
-/// Looks at the body, which is kept for everybody after.
+/// Prints the body, which stays available for later readers.
 async fn print_request_body(body: Bytes, _req: &mut Request) {
     do_thing_with_request_body(&body);
 }
@@ -13,7 +13,7 @@ fn do_thing_with_request_body(body: &Bytes) {
     tracing::info!(?body, "read");
 }
 
-/// The body, after somebody has looked at it.
+/// The body, after it was printed.
 struct SeenBody(Bytes);
 
 impl FromRequest for SeenBody {

@@ -1,5 +1,5 @@
-//! A page of one origin that reads JSON of another: <http://localhost:3000> is
-//! allowed to read <http://localhost:4000/json>.
+//! Cross-origin requests: a page at <http://localhost:3000> may read
+//! <http://localhost:4000/json>.
 
 use stockade::middleware::CorsOptions;
 use stockade::prelude::*;
@@ -11,7 +11,7 @@ const PAGE: &str = "<!doctype html>
         .then(list => document.body.append(list.join(', ')));
 </script>";
 
-/// Answers with the page, whose script and request it allows.
+/// Returns the page, with a policy that allows its script and request.
 async fn html() -> impl Reply {
     let policy = "default-src 'none'; script-src 'unsafe-inline'; connect-src localhost:4000";
     ([("content-security-policy", policy)], Html(PAGE))
@@ -47,7 +47,8 @@ mod tests {
         let response = client.get("/json").header("origin", origin).await;
         response.assert_json(["one", "two", "three"]);
         response.assert_header("access-control-allow-origin", origin);
-        // A browser compares: no page of another origin gets what it asked for.
+        // A browser compares the origins, so a page of another origin cannot
+        // read the response.
         let other = client.get("/json").header("origin", "http://evil.example").await;
         other.assert_header("access-control-allow-origin", origin);
     }

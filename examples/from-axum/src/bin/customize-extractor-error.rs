@@ -1,12 +1,12 @@
-//! Three ways to another form of the error where a body cannot be read: for a
-//! route, for a part of the tree, and in an extractor.
+//! Three ways to customize the error for an invalid body: for a route, for a
+//! part of the tree, and in an extractor.
 
 use serde::de::DeserializeOwned;
 use stockade::prelude::*;
 use stockade::validation::HasSchema;
 use stockade::{ErrorReply, FromRequest, RouteDescription};
 
-/// Makes the form of the errors of a route, or of all routes below a node.
+/// Returns the error format of a route, or of all routes below a node.
 fn form(origin: &'static str) -> impl Fn(&mut ErrorReply) {
     move |reply| {
         let body = json!({ "message": reply.message(), "origin": origin });

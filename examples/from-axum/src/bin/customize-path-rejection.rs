@@ -1,4 +1,4 @@
-//! Parameters of a path that do not fit their type, told in a form of our own.
+//! A custom error format for path parameters that do not fit their type.
 
 use serde::{Deserialize, Serialize};
 use stockade::ErrorReply;
@@ -14,7 +14,7 @@ async fn handler(Path(params): Path<Params>) -> Params {
     params
 }
 
-/// Tells the first parameter that is wrong.
+/// Reports the first invalid parameter.
 fn path_error(reply: &mut ErrorReply) {
     let body = match reply.field_errors().first() {
         Some(failed) => json!({ "message": failed.message, "location": failed.field }),

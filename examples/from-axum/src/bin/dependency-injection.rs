@@ -1,4 +1,5 @@
-//! Handlers that know a trait alone: as a trait object, and as a type parameter.
+//! Handlers that depend only on a trait: with a trait object, and with a type
+//! parameter.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,5 +1,5 @@
-//! Users in PostgreSQL by diesel without blocking. An extractor takes a connection
-//! from the pool.
+//! Users in PostgreSQL with async diesel. An extractor gets a connection from
+//! the pool.
 
 use from_axum::stand_ins::diesel::{Migrations, Table};
 use from_axum::stand_ins::diesel_async::{self, Pool, PooledConnection, RunQueryDsl as _};
@@ -25,7 +25,7 @@ struct NewUser {
     hair_color: Option<String>,
 }
 
-/// A connection of the pool, for one request.
+/// A pool connection for one request.
 struct Connection(PooledConnection);
 
 impl FromRequest for Connection {

@@ -1,5 +1,5 @@
-//! Users in PostgreSQL by diesel, whose queries block: a pool that runs them on
-//! threads of their own, and migrations when the program starts.
+//! Users in PostgreSQL with diesel. A pool runs the blocking queries on
+//! separate threads, and migrations run at startup.
 
 use from_axum::stand_ins::deadpool_diesel::{self, Pool};
 use from_axum::stand_ins::diesel::{Migrations, Query as _, Table};

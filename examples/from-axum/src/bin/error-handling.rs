@@ -1,5 +1,5 @@
-//! Errors of a library that become answers: clients read one form of error, the
-//! log has the causes, within the span of the request.
+//! Library errors as responses: clients get one error format, and the log
+//! contains the causes within the span of the request.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -43,7 +43,7 @@ async fn create(users: State<Users>, Body(new): Body<NewUser>) -> Result<User, A
     Ok(user)
 }
 
-/// Gives every error the form of this application.
+/// Formats every error of this application.
 fn form(reply: &mut ErrorReply) {
     let message = match reply.kind() {
         ErrorKind::Internal => "Something went wrong",
@@ -65,7 +65,7 @@ async fn main() -> Result<(), BoxError> {
     Ok(())
 }
 
-/// A library that fails now and then.
+/// A library that fails occasionally.
 mod time_library {
     use std::error::Error;
     use std::fmt;
@@ -75,7 +75,7 @@ mod time_library {
     pub(crate) struct Timestamp(u64);
 
     impl Timestamp {
-        /// Returns the time, but for each third call.
+        /// Returns the time, but fails on every third call.
         pub(crate) fn now() -> Result<Self, TimeError> {
             static CALLS: AtomicU64 = AtomicU64::new(0);
             match CALLS.fetch_add(1, Ordering::Relaxed) % 3 {

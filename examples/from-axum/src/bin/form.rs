@@ -1,4 +1,4 @@
-//! A page with a form, and the handler to which it is sent.
+//! A page with a form, and the handler that receives it.
 
 use serde::Deserialize;
 use stockade::prelude::*;
@@ -10,7 +10,7 @@ const FORM: &str = r#"<!doctype html>
     <button>Subscribe</button>
 </form>"#;
 
-/// Answers with the page, whose form it allows.
+/// Returns the page, with a policy that allows its form.
 async fn show_form() -> impl Reply {
     ([("content-security-policy", "default-src 'none'; form-action 'self'")], Html(FORM))
 }

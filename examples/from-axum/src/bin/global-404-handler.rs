@@ -1,4 +1,4 @@
-//! A handler for every path that has no route.
+//! A handler for all paths without a route.
 
 use stockade::prelude::*;
 

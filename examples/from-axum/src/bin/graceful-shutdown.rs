@@ -1,5 +1,5 @@
-//! A server that answers what has begun before it ends, on Ctrl-C and on SIGTERM.
-//! No request takes longer than ten seconds, and so the end does not either.
+//! Graceful shutdown on Ctrl-C and SIGTERM: running requests complete first. No
+//! request takes longer than ten seconds, which also limits the shutdown.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! A handler of GET that does less where HEAD asks for the headers alone.
+//! A GET handler that does less work for HEAD requests, which only need
+//! headers.
 
 use stockade::prelude::*;
 

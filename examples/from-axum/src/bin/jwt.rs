@@ -1,4 +1,5 @@
-//! Signing in by tokens (JWT): one route gives them, another asks for them.
+//! Authentication with tokens (JWT): one route issues them, another requires
+//! them.
 //!
 //! ```text
 //! JWT_SECRET='a secret of thirty-two bytes or more' cargo run --bin jwt
@@ -43,7 +44,7 @@ async fn authorize(
     secret: State<Secret>,
     Body(credentials): Body<Credentials>,
 ) -> Result<Token, AuthError> {
-    // A database would know them.
+    // A real program looks them up in a database.
     if (&*credentials.client_id, &*credentials.client_secret) != ("foo", "bar") {
         return Err(AuthError::WrongCredentials);
     }

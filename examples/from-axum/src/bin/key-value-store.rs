@@ -1,5 +1,5 @@
-//! A store in memory: values by their keys, with limits, compression of what is
-//! read, and routes for administrators.
+//! An in-memory key-value store with limits, compressed responses, and admin
+//! routes.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -12,7 +12,7 @@ use stockade::http::header::CONTENT_TYPE;
 use stockade::middleware::{with_compression, with_timeout};
 use stockade::prelude::*;
 
-/// A value, with the content type that it came with.
+/// A value with its original content type.
 struct Entry {
     media: HeaderValue,
     value: Bytes,

@@ -1,5 +1,5 @@
-//! HTTPS by the TLS of the operating system: an acceptor of the program's own, with
-//! all limits of the server.
+//! HTTPS with the operating system's TLS: a custom acceptor with all limits of
+//! the server.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use tokio_native_tls::{TlsAcceptor, TlsStream};
 const CERTIFICATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/self_signed_certs/cert.pem");
 const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/self_signed_certs/key.pem");
 
-/// A port on which clients speak TLS.
+/// A port that accepts TLS connections.
 struct NativeTls {
     tcp: TcpListener,
     address: SocketAddr,

@@ -1,5 +1,4 @@
-//! HTTPS by OpenSSL: an acceptor of the program's own, with all limits of the
-//! server.
+//! HTTPS with OpenSSL: a custom acceptor with all limits of the server.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,7 +14,7 @@ use tokio_openssl::SslStream;
 const CERTIFICATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/self_signed_certs/cert.pem");
 const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/self_signed_certs/key.pem");
 
-/// A port on which clients speak TLS.
+/// A port that accepts TLS connections.
 struct OpenSsl {
     tcp: TcpListener,
     address: SocketAddr,

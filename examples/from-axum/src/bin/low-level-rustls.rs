@@ -1,4 +1,4 @@
-//! HTTPS by a configuration of rustls that the program makes itself.
+//! HTTPS with a custom rustls configuration.
 
 use stockade::prelude::*;
 use stockade::server::TlsConfig;

@@ -1,4 +1,4 @@
-//! Members in MongoDB, which are created, read, updated and deleted.
+//! Members in MongoDB: create, read, update and delete.
 
 use from_axum::stand_ins::mongodb::{
     Client, Collection, DeleteResult, Error, InsertOneResult, UpdateResult,

@@ -1,4 +1,4 @@
-//! A form with files, which are read piece by piece.
+//! File upload: a multipart form that is streamed.
 
 use stockade::extract::Multipart;
 use stockade::prelude::*;
@@ -9,12 +9,12 @@ const FORM: &str = r#"<!doctype html>
     <button>Upload</button>
 </form>"#;
 
-/// Answers with the page, whose form it allows.
+/// Returns the page, with a policy that allows its form.
 async fn show_form() -> impl Reply {
     ([("content-security-policy", "default-src 'none'; form-action 'self'")], Html(FORM))
 }
 
-/// Answers with a line for each part of the form.
+/// Returns a line for each part of the form.
 async fn accept_form(mut form: Multipart) -> Result<String, ApiError> {
     let mut lines = String::new();
     while let Some(mut part) = form.next().await? {

@@ -1,5 +1,5 @@
-//! Signing in by another service (OAuth 2): the user agrees there and comes back
-//! with a code, by which the server asks who it is.
+//! Login with another service (OAuth 2). The user agrees there and returns with
+//! a code, which the server exchanges for the user's identity.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,10 +13,10 @@ use stockade::middleware::{Cookies, CurrentSession, SameSite, SessionCookie, Set
 use stockade::prelude::*;
 use stockade::reply::Redirect;
 
-/// The cookie that says which response of the service this browser waits for.
+/// The cookie that binds the response of the service to this browser.
 const STATE: &str = "__Host-state";
 
-/// The users who are signed in, by the text of their sessions.
+/// The logged-in users, by session text.
 #[derive(Default)]
 struct Sessions(Mutex<HashMap<String, Profile>>);
 
@@ -41,7 +41,7 @@ async fn index(user: Option<User<Profile>>) -> String {
     }
 }
 
-/// Sends the user to the service.
+/// Redirects the user to the service.
 async fn begin(client: State<OAuthClient>) -> Result<impl Reply, BoxError> {
     let state = generate_token(32)?;
     let address = client.authorize_url(&state);
@@ -55,7 +55,7 @@ struct AuthorizationResponse {
     state: String,
 }
 
-/// Begins a session for the user whom the service has sent back.
+/// Starts a session for a user who returns from the service.
 async fn authorized(
     Query(response): Query<AuthorizationResponse>,
     cookies: Cookies,
@@ -74,7 +74,7 @@ async fn authorized(
     Ok((SetCookie::removal(STATE), begun, Redirect::to("/")))
 }
 
-/// Sends whoever is not signed in to where that is done.
+/// Redirects unauthenticated users to the login.
 async fn signed_in(user: Option<User<Profile>>, _req: &mut Request) -> Result<(), Redirect> {
     user.map(drop).ok_or_else(|| Redirect::temporary("/auth/service"))
 }
@@ -95,7 +95,8 @@ async fn logout(
 }
 
 fn router(secret: Secret, client: OAuthClient) -> Router {
-    // The service sends users here: a strict cookie would not come along.
+    // The service redirects users here, and browsers would not send a strict
+    // cookie.
     let cookie = SessionCookie::new(KeyRing::new(secret)).same_site(SameSite::Lax);
     let api = routes! {
         auth: Auth::session(cookie.clone(), find).optional(),
@@ -158,12 +159,12 @@ mod tests {
         let attacker = client();
         let service = target(&attacker.get("/auth/service").await);
         let link = target(&attacker.get(service).await);
-        // The same application, and a browser that has never asked.
+        // The same application, with a browser that has not started a login.
         let victim = attacker.clone().with_cookies();
         victim.get(&link).await.assert_status(400);
         victim.get("/auth/authorized?code=x").await.assert_status(400);
         victim.get("/").await.assert_text_contains("You're not logged in.");
-        // One who has asked has another state.
+        // A browser that started a login has another state.
         victim.get("/auth/service").await;
         victim.get(&link).await.assert_status(400);
     }

@@ -1,4 +1,5 @@
-//! A body that is JSON or a form, as its content type says; any other is refused.
+//! A body that is JSON or a form, depending on its content type. Other types
+//! are rejected.
 
 use serde::{Deserialize, Serialize};
 use stockade::prelude::*;

@@ -1,5 +1,5 @@
-//! Counters and times of requests for Prometheus, which are shown on a port of their
-//! own, so that the world does not see them.
+//! Request counters and durations for Prometheus, on a separate port that is
+//! not public.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Each request has an id, in its response and in all lines of the log.
+//! A request id, in the response and in all log lines of a request.
 
 use stockade::middleware::{with_request_id, with_tracing};
 use stockade::prelude::*;

@@ -1,5 +1,5 @@
-//! The answer of another server, handed on as it comes, and a stream of the
-//! program's own. The pieces that leave are logged.
+//! Streaming: the response of another server, and the program's own stream.
+//! Each chunk is logged.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -24,7 +24,7 @@ async fn numbers(State(pause): State<Duration>) -> Streamed {
     Streamed::new(numbers.map(|number| Ok::<_, Infallible>(number.to_string())))
 }
 
-/// The app hands on the answer from `url`.
+/// Returns the app that forwards the response from `url`.
 fn app(url: String, pause: Duration) -> Result<App, ConfigError> {
     let log = with_body_hooks()
         .on_response(|piece| tracing::info!("streaming {} bytes", piece.bytes().len()));

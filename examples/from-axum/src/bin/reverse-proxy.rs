@@ -1,4 +1,4 @@
-//! A proxy on port 4000, which hands every request to a server on port 3000.
+//! A reverse proxy on port 4000 for a server on port 3000.
 
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -20,7 +20,7 @@ async fn forward(
     target.scheme = Some(Scheme::HTTP);
     target.authority = Some(Authority::clone(&upstream));
     *request.uri_mut() = Uri::from_parts(target)?;
-    // A client may have come by HTTP/2.
+    // The client may have used HTTP/2.
     *request.version_mut() = Version::HTTP_11;
     let response = client.request(request).await.map_err(|error| {
         tracing::warn!(%error, "the server behind the proxy did not answer");
@@ -29,14 +29,14 @@ async fn forward(
     Ok(response.map(HttpBody::new))
 }
 
-/// The proxy in front of `upstream`.
+/// Returns the proxy for `upstream`.
 fn app(upstream: Authority) -> Result<App, ConfigError> {
     let client: ProxyClient = Client::builder(TokioExecutor::new()).build_http();
     let api = routes! { ANY: forward, "**": { ANY: forward } };
     create_router(api, RouterOptions::new()).state(client).state(upstream).build()
 }
 
-/// The server behind the proxy.
+/// Returns the upstream server.
 fn inner() -> Router {
     let api = routes! { GET: async |PeerAddr(peer): PeerAddr| format!("Hello, {}!", peer.ip()) };
     create_router(api, RouterOptions::new())
@@ -58,7 +58,7 @@ mod tests {
 
     use super::*;
 
-    /// Starts a server, and returns a proxy in front of it.
+    /// Starts a server, and returns a client of a proxy for it.
     async fn in_front_of(router: Router) -> TestClient {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let upstream = listener.local_addr().unwrap().to_string().parse().unwrap();

@@ -1,4 +1,4 @@
-//! Each handler beside its route; the routes are put together at the end.
+//! Each handler is next to its route; the routes are combined at the end.
 
 use stockade::prelude::*;
 

@@ -1,6 +1,7 @@
-//! An app behind a loop of hyper's own: on port 3000 as it is, on port 3001 with the
-//! address of each client. Of what `create_server` does for slow and hostile
-//! clients nothing is there; the documentation of `App` as a service has the list.
+//! An app in a custom hyper accept loop: on port 3000 without, and on port 3001
+//! with client addresses. It lacks the protection of `create_server` against
+//! slow and hostile clients, which the documentation of `App` as a service
+//! lists.
 
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;

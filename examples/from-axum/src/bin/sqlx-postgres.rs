@@ -1,5 +1,5 @@
-//! PostgreSQL by sqlx: a handler takes the pool, another one a connection of it by
-//! an extractor.
+//! PostgreSQL with sqlx: one handler uses the pool, another gets a connection
+//! from an extractor.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use from_axum::stand_ins::sqlx::{self, PgPool, PgPoolOptions, PoolConnection};
 use stockade::prelude::*;
 use stockade::{FromRequest, RouteDescription};
 
-/// A connection of the pool, for one request.
+/// A pool connection for one request.
 struct Connection(PoolConnection);
 
 impl FromRequest for Connection {

@@ -1,4 +1,4 @@
-//! An event each second, and the page that shows the events.
+//! Server-sent events, one per second, and a page that shows them.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -21,7 +21,7 @@ async fn events(TypedHeader(user_agent): TypedHeader<UserAgent>) -> Sse {
 fn app() -> Result<App, ConfigError> {
     let page = ServeDir::new(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/sse"));
     let api = routes! { mount: page, "sse": { GET: events } };
-    // By default no page may load a script.
+    // The default policy does not allow scripts.
     let headers = SecurityHeaders::new().set("content-security-policy", "default-src 'self'")?;
     create_router(api, RouterOptions::new().access_log(true).security_headers(headers)).build()
 }

@@ -1,4 +1,4 @@
-//! Files of a folder in seven ways, each on a port of its own.
+//! Static files in seven ways, each on a separate port.
 
 use stockade::middleware::SecurityHeaders;
 use stockade::middleware::files::FileRequest;
@@ -15,8 +15,8 @@ fn folder() -> RouteTree {
     routes! { "assets": { mount: ServeDir::new(ASSETS) } }
 }
 
-/// The same, and a page for every other path, as a program in the browser wants it
-/// that has paths of its own. Its status is 404.
+/// The same files, and a page for all other paths, as single-page applications
+/// need. Its status is 404.
 fn folder_with_page_for_the_rest() -> RouteTree {
     let page = SetStatus::new(ServeFile::new(INDEX), StatusCode::NOT_FOUND);
     routes! {
@@ -26,7 +26,7 @@ fn folder_with_page_for_the_rest() -> RouteTree {
     }
 }
 
-/// The files at the root, where no route is.
+/// The files at the root, for paths without a route.
 fn folder_at_the_root() -> RouteTree {
     routes! {
         "foo": { GET: async || "Hi from /foo" },
@@ -34,8 +34,8 @@ fn folder_at_the_root() -> RouteTree {
     }
 }
 
-/// The same, where a handler answers for files that are not there: an app is a
-/// service.
+/// The same files, with a handler for missing ones. The handler is an app,
+/// which is a service.
 fn folder_with_handler() -> Result<RouteTree, ConfigError> {
     let mut missing = Router::new();
     missing.fallback(async || (StatusCode::NOT_FOUND, "Not found"));
@@ -51,7 +51,7 @@ fn two_folders() -> RouteTree {
     routes! { "assets": { mount: ServeDir::new(ASSETS) }, "src": { mount: sources } }
 }
 
-/// The service of a folder, called by a function.
+/// A folder service that a function calls.
 fn folder_by_a_function() -> RouteTree {
     routes! { "foo": { mount: service_fn(|request| ServeDir::new(ASSETS).oneshot(request)) } }
 }
@@ -62,7 +62,7 @@ fn one_file() -> RouteTree {
 }
 
 fn app(tree: RouteTree) -> Result<App, ConfigError> {
-    // By default no page may load a script.
+    // The default policy does not allow scripts.
     let headers = SecurityHeaders::new().set("content-security-policy", "default-src 'self'")?;
     create_router(tree, RouterOptions::new().access_log(true).security_headers(headers)).build()
 }

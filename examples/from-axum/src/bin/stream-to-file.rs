@@ -1,4 +1,4 @@
-//! Uploads that go into files as they come: a body, and the files of a form.
+//! Uploads streamed to files: a body, and the files of a form.
 
 use std::path::PathBuf;
 use std::pin::pin;
@@ -14,7 +14,7 @@ use tokio::io::AsyncWriteExt as _;
 /// The folder of the uploads.
 struct UploadFolder(PathBuf);
 
-/// `POST /file/notes.txt` makes the file `notes.txt` of its body.
+/// Saves a body: `POST /file/notes.txt` creates the file `notes.txt`.
 async fn save_body(
     folder: State<UploadFolder>,
     Path(name): Path<FileName>,
@@ -60,7 +60,7 @@ const FORM: &str = r#"<!doctype html>
 "#;
 
 async fn form() -> ([(&'static str, &'static str); 1], Html<&'static str>) {
-    // By default no page may send a form.
+    // The default policy does not allow pages to send forms.
     ([("content-security-policy", "default-src 'none'; form-action 'self'")], Html(FORM))
 }
 

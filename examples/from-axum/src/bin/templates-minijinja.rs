@@ -1,5 +1,5 @@
-//! Three pages with one layout, from templates that are read when the program
-//! starts, by minijinja.
+//! Three pages with a shared layout, from minijinja templates that are loaded
+//! at startup.
 
 use minijinja::{Environment, context};
 use stockade::prelude::*;

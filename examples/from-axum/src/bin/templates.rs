@@ -1,4 +1,4 @@
-//! A page from a template that is compiled with the program, by askama.
+//! A page from an askama template, which is compiled into the program.
 
 use askama::Template;
 use stockade::prelude::*;

@@ -1,5 +1,5 @@
-//! Two echoes: one is tested by a client, the other one by channels in the place of
-//! the halves of a connection.
+//! Two echo handlers: one is tested with a client, the other with channels
+//! instead of a connection.
 
 use futures_util::{Sink, SinkExt as _, Stream, StreamExt as _};
 use stockade::prelude::*;
@@ -53,7 +53,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_hears_itself() {
-        // A server on a port, as for every other client.
+        // A server on a port, as for every client.
         let server = app().unwrap().create_server().unwrap().bind(0).await.unwrap();
         let client = TestClient::live(&format!("http://{}", server.local_addr()));
         tokio::spawn(server.serve());

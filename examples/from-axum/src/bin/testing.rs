@@ -1,4 +1,4 @@
-//! An application and its tests: in process, and through a port.
+//! An application and its tests: in process, and over a port.
 
 use stockade::PeerAddr;
 use stockade::prelude::*;

@@ -1,5 +1,5 @@
-//! HTTPS on port 3000 and redirects on port 7878. Ctrl-C and SIGTERM end both
-//! servers, which let running requests come to their end for 10 s.
+//! HTTPS on port 3000 and redirects on port 7878. Ctrl-C and SIGTERM shut down
+//! both servers, which give running requests 10 s to complete.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! HTTPS on port 3000, and a server on port 7878 that sends everybody there.
+//! HTTPS on port 3000, and a server on port 7878 that redirects to it.
 
 use stockade::http::Uri;
 use stockade::prelude::*;

@@ -1,4 +1,4 @@
-//! A list of things to do: reading a page of it, adding, changing and removing.
+//! A to-do list with pagination: read, add, change and remove items.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

@@ -1,11 +1,11 @@
-//! PostgreSQL by tokio-postgres and a pool of bb8: a handler takes the pool,
-//! another one a connection of it by an extractor.
+//! PostgreSQL with tokio-postgres and a bb8 pool: one handler uses the pool,
+//! another gets a connection from an extractor.
 
 use from_axum::stand_ins::tokio_postgres::{self, Pool, PooledConnection};
 use stockade::prelude::*;
 use stockade::{FromRequest, RouteDescription};
 
-/// A connection of the pool, for one request.
+/// A pool connection for one request.
 struct Connection(PooledConnection);
 
 impl FromRequest for Connection {

@@ -1,11 +1,11 @@
-//! Redis with a pool of bb8: a handler takes the pool, another one a connection of
-//! it by an extractor.
+//! Redis with a bb8 pool: one handler uses the pool, another gets a connection
+//! from an extractor.
 
 use from_axum::stand_ins::redis::{self, Pool, PooledConnection};
 use stockade::prelude::*;
 use stockade::{FromRequest, RouteDescription};
 
-/// A connection of the pool, for one request.
+/// A pool connection for one request.
 struct Connection(PooledConnection);
 
 impl FromRequest for Connection {
@@ -27,7 +27,7 @@ async fn by_connection(Connection(mut connection): Connection) -> Result<String,
     Ok(connection.get("foo").await?)
 }
 
-/// Makes a pool, and tries it before the server starts.
+/// Creates a pool, and tests it before the server starts.
 async fn connect() -> Result<Pool, BoxError> {
     let pool = redis::build("redis://localhost").await?;
     let mut connection = pool.get().await?;

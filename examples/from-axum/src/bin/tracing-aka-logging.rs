@@ -1,5 +1,5 @@
-//! A span for each request, and functions that are called on its way: its begin, its
-//! response, each piece of the body, its end, its failure.
+//! A span for each request, and callbacks for its start, its response, each
+//! body chunk, its end, and its failure.
 
 use std::time::Duration;
 
@@ -13,7 +13,8 @@ use tracing::Span;
 fn app() -> Result<App, ConfigError> {
     let trace = TraceLayer::new_for_http()
         .make_span_with(|_: &http::Request<_>| {
-            // Inside of the span of `with_tracing`, which has method and route.
+            // Inside the span of `with_tracing`, which contains the method and
+            // the route.
             tracing::info_span!("handling", some_other_field = tracing::field::Empty)
         })
         .on_request(|_: &http::Request<_>, span: &Span| {
@@ -61,7 +62,7 @@ mod tests {
         }
     }
 
-    /// Returns the lines about a request.
+    /// Returns the log lines of a request.
     async fn lines_of(path: &str) -> String {
         let log = Log::default();
         let writer = log.clone();

@@ -1,5 +1,5 @@
-//! A server on a Unix socket, which knows the process of its client, and a client
-//! that asks it. For Unix alone.
+//! A server on a Unix socket, which reads its client's process, and a client
+//! for it. Only for Unix.
 
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -16,7 +16,7 @@ fn app() -> Result<App, ConfigError> {
     create_router(routes! { GET: hello }, RouterOptions::new()).build()
 }
 
-/// Asks a server for its root.
+/// Requests the root path from a server.
 async fn ask(stream: UnixStream) -> Result<String, BoxError> {
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);

@@ -1,4 +1,4 @@
-//! A query that is validated by its type, with errors as a text of our own.
+//! A query that its type validates, with errors in a custom text format.
 
 use serde::Deserialize;
 use stockade::middleware::with_sanitization;
@@ -25,7 +25,7 @@ fn in_words(reply: &mut ErrorReply) {
 }
 
 fn router() -> Router {
-    // A name is text, and no part of the page.
+    // The name is escaped as text, so it cannot contain markup.
     let api = routes! {
         GET: { handler, middleware: [with_sanitization()], error_handling: in_words },
     };

@@ -1,4 +1,4 @@
-//! The version of an API in the path, as a type; a version that is unknown is 404.
+//! The API version in the path, as a type. An unknown version is a 404.
 
 use serde::Deserialize;
 use stockade::prelude::*;

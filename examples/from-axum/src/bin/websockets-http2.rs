@@ -1,4 +1,4 @@
-//! A chat by WebSockets on HTTP/2, with TLS.
+//! A chat over WebSockets on HTTP/2, with TLS.
 
 use stockade::http::Version;
 use stockade::middleware::SecurityHeaders;
@@ -22,11 +22,12 @@ async fn chat(
         loop {
             tokio::select! {
                 text = socket.recv_text() => match text {
-                    // This client gets it too, so that nobody missing is no error.
+                    // This client receives it too, so sending never fails for
+                    // lack of receivers.
                     Some(text) => drop(everybody.send(text?)),
                     None => return Ok(()),
                 },
-                // Who has fallen behind misses messages.
+                // A client that is too slow misses messages.
                 message = messages.recv() => if let Ok(text) = message {
                     socket.send(text).await?;
                 },
@@ -38,7 +39,7 @@ async fn chat(
 fn app() -> Result<App, ConfigError> {
     let page = ServeDir::new(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/websockets-http2"));
     let api = routes! { mount: page, "ws": { ws: chat } };
-    // By default no page may load a script.
+    // The default policy does not allow scripts.
     let headers = SecurityHeaders::new().set("content-security-policy", "default-src 'self'")?;
     let options = RouterOptions::new().enable_web_sockets(true).security_headers(headers);
     create_router(api, options).state(broadcast::channel::<String>(16).0).build()
@@ -71,7 +72,7 @@ mod tests {
         address
     }
 
-    /// Opens a WebSocket on a connection of its own.
+    /// Opens a WebSocket on a new connection.
     async fn connect(address: SocketAddr) -> (SendStream<Bytes>, RecvStream) {
         let stream = tls_client::connect(address, "h2").await;
         let (sender, connection) = h2::client::handshake(stream).await.unwrap();
@@ -94,7 +95,7 @@ mod tests {
         let address = start().await;
         let (mut send, mut first) = connect(address).await;
         let (_other, mut second) = connect(address).await;
-        // A text of five bytes, under a mask of zeros.
+        // A text frame of five bytes, with a mask of zeros.
         let frame = Bytes::from_static(b"\x81\x85\0\0\0\0hello");
         send.send_data(frame, false).unwrap();
         for body in [&mut first, &mut second] {

@@ -1,5 +1,5 @@
-//! A WebSocket in all its parts: a page that opens it, pings, pongs and closes as
-//! messages, and two tasks for the two directions.
+//! A WebSocket with all details: a page that opens it, pings, pongs and closes
+//! as messages, and a task for each direction.
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ use tokio::time::sleep;
 use tower_http::services::ServeDir;
 use tower_http::trace::TraceLayer;
 
-/// Answers the handshake: the last place that knows of HTTP.
+/// Responds to the handshake. This is the last function with access to HTTP.
 async fn upgrade(
     upgrade: WebSocketUpgrade,
     user_agent: Option<TypedHeader<UserAgent>>,
@@ -30,7 +30,7 @@ async fn upgrade(
 
 async fn talk(mut socket: WebSocket, peer: SocketAddr) -> Result<(), SocketError> {
     socket.send(Message::Ping(Bytes::from_static(&[1, 2, 3]))).await?;
-    // Often the answer to that.
+    // This is often the reply to the ping.
     let Some(first) = socket.recv().await.transpose()? else { return Ok(()) };
     if show(&first, peer).is_break() {
         return Ok(());
@@ -61,7 +61,7 @@ async fn talk(mut socket: WebSocket, peer: SocketAddr) -> Result<(), SocketError
     Ok(())
 }
 
-/// Sends messages that nobody asked for, and the end.
+/// Sends unsolicited messages, then closes the connection.
 async fn count(sender: Sender) -> Result<u32, SocketError> {
     for number in 0..20 {
         sender.send(format!("Server message {number}")).await?;
@@ -98,7 +98,7 @@ fn app() -> Result<App, ConfigError> {
             },
         },
     };
-    // By default no page may load a script.
+    // The default policy does not allow scripts.
     let headers = SecurityHeaders::new().set("content-security-policy", "default-src 'self'")?;
     let options = RouterOptions::new().enable_web_sockets(true).security_headers(headers);
     create_router(api, options).build()
@@ -130,7 +130,7 @@ mod tests {
         let client = TestClient::live(&format!("http://{}", server.local_addr()));
         tokio::spawn(server.serve());
         let mut socket = client.websocket("/ws").connect().await;
-        // Its pong is the first message.
+        // The pong is the first message.
         for number in 1..5 {
             assert_eq!(socket.receive_text().await, format!("Hi {number} times!"));
         }

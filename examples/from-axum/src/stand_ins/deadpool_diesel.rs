@@ -1,4 +1,4 @@
-//! A stand-in for `deadpool-diesel`: queries that block, on threads of their own.
+//! An in-memory fake of `deadpool-diesel`: blocking queries on separate threads.
 
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ use super::pool::{self, Pooled};
 /// A pool of connections.
 pub type Pool = pool::Pool<PgConnection>;
 
-/// Makes a pool of 10 connections to the database at `url`.
+/// Creates a pool of 10 connections to the database at `url`.
 #[must_use]
 pub fn build(_url: &str) -> Pool {
     Pool::new(PgConnection::default(), 10, Duration::from_secs(5))
 }
 
 impl Pooled<PgConnection> {
-    /// Runs a function that blocks on the connection.
+    /// Runs a blocking function with the connection.
     ///
     /// # Errors
-    /// Fails when the function panics.
+    /// Fails if the function panics.
     pub async fn interact<F, T>(&self, function: F) -> Result<T, JoinError>
     where
         F: FnOnce(&mut PgConnection) -> T + Send + 'static,

@@ -1,4 +1,5 @@
-//! A stand-in for `diesel` on PostgreSQL: tables of rows, queries that block.
+//! An in-memory fake of `diesel` on PostgreSQL: tables with rows, and blocking
+//! queries.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,17 +10,17 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stockade::serde_json::{self, Value};
 
-/// A connection; its clones are connections to the same database.
+/// A connection. Clones connect to the same database.
 #[derive(Clone, Default)]
 pub struct PgConnection {
     tables: Arc<Mutex<BTreeMap<String, Vec<Value>>>>,
 }
 
 impl PgConnection {
-    /// Creates the tables that are not there yet.
+    /// Creates the missing tables.
     ///
     /// # Errors
-    /// Fails when a migration cannot be read.
+    /// Fails if a migration cannot be parsed.
     pub fn run_pending_migrations(&mut self, migrations: Migrations) -> QueryResult<()> {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         for migration in migrations.0 {
@@ -35,26 +36,26 @@ impl PgConnection {
 #[derive(Clone, Copy)]
 pub struct Migrations(pub &'static [&'static str]);
 
-/// A table with rows of type `R`, which have a serial `id`.
+/// A table with rows of type `R` and a serial `id`.
 pub struct Table<R> {
     name: &'static str,
     row: PhantomData<fn() -> R>,
 }
 
 impl<R> Table<R> {
-    /// Names the table.
+    /// Creates a table with this name.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self { name, row: PhantomData }
     }
 
-    /// Makes the query for all rows.
+    /// Creates a query for all rows.
     #[must_use]
     pub fn select(&self) -> Select<R> {
         Select(self.name, PhantomData)
     }
 
-    /// Makes the query that adds a row of these values.
+    /// Creates a query that adds a row with these values.
     pub fn insert<V: Serialize>(&self, values: V) -> Insert<V, R> {
         Insert(self.name, values, PhantomData)
     }
@@ -66,7 +67,7 @@ pub struct Select<R>(&'static str, PhantomData<fn() -> R>);
 /// The query of [`Table::insert`].
 pub struct Insert<V, R>(&'static str, V, PhantomData<fn() -> R>);
 
-/// A query that has a result.
+/// A query with a result.
 pub trait Query: Sized {
     /// The type of the result.
     type Output;
@@ -74,7 +75,7 @@ pub trait Query: Sized {
     /// Runs the query.
     ///
     /// # Errors
-    /// Fails when there is no such table, or a row has other columns.
+    /// Fails if the table does not exist, or if a row has other columns.
     fn get_result(self, connection: &mut PgConnection) -> QueryResult<Self::Output>;
 }
 

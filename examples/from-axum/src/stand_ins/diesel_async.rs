@@ -1,19 +1,19 @@
-//! A stand-in for `diesel-async`: the queries of diesel, without blocking.
+//! An in-memory fake of `diesel-async`: diesel queries without blocking.
 
 use std::time::Duration;
 
 use super::diesel::{Migrations, PgConnection, Query, QueryResult};
 use super::pool::{self, Pooled};
 
-/// A connection that does not block.
+/// A non-blocking connection.
 #[derive(Clone, Default)]
 pub struct AsyncPgConnection(PgConnection);
 
 impl AsyncPgConnection {
-    /// Creates the tables that are not there yet.
+    /// Creates the missing tables.
     ///
     /// # Errors
-    /// Fails when a migration cannot be read.
+    /// Fails if a migration cannot be parsed.
     pub async fn run_pending_migrations(&mut self, migrations: Migrations) -> QueryResult<()> {
         self.0.run_pending_migrations(migrations)
     }
@@ -22,10 +22,10 @@ impl AsyncPgConnection {
 /// A pool of connections.
 pub type Pool = pool::Pool<AsyncPgConnection>;
 
-/// A connection of the pool.
+/// A pool connection.
 pub type PooledConnection = Pooled<AsyncPgConnection>;
 
-/// Makes a pool of 10 connections to the database at `url`.
+/// Creates a pool of 10 connections to the database at `url`.
 #[must_use]
 pub fn build(_url: &str) -> Pool {
     Pool::new(AsyncPgConnection::default(), 10, Duration::from_secs(5))
@@ -36,7 +36,7 @@ pub trait RunQueryDsl: Query + Send {
     /// Runs the query.
     ///
     /// # Errors
-    /// Fails as the query of diesel does.
+    /// Fails as the diesel query does.
     fn run(
         self,
         connection: &mut AsyncPgConnection,

@@ -1,5 +1,5 @@
-//! Stand-ins for clients of databases and other services: everything is in memory,
-//! and the calls have the names and the shape of those of the real crates.
+//! Fakes of clients of databases and other services. Everything is in
+//! memory, with the function names and signatures of the real crates.
 
 pub mod deadpool_diesel;
 pub mod diesel;

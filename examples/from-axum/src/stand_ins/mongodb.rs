@@ -1,4 +1,4 @@
-//! A stand-in for `mongodb`: collections of documents with an `_id`.
+//! An in-memory fake of `mongodb`: collections of documents with an `_id`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,7 +21,7 @@ impl Client {
     /// Connects to the server.
     ///
     /// # Errors
-    /// Fails when `uri` does not begin with `mongodb://`.
+    /// Fails if `uri` does not start with `mongodb://`.
     pub async fn with_uri_str(uri: &str) -> Result<Self, Error> {
         if !uri.starts_with("mongodb://") {
             return Err(Error("connection string contains no scheme".to_owned()));
@@ -48,7 +48,7 @@ impl<T: Serialize + DeserializeOwned> Collection<T> {
     /// Adds a document.
     ///
     /// # Errors
-    /// Fails when there is one with its `_id`.
+    /// Fails if its `_id` already exists.
     pub async fn insert_one(&self, document: &T) -> Result<InsertOneResult, Error> {
         let document = serde_json::to_value(document)?;
         let inserted_id = document["_id"].clone();
@@ -63,16 +63,16 @@ impl<T: Serialize + DeserializeOwned> Collection<T> {
     /// Returns the document with this `_id`.
     ///
     /// # Errors
-    /// Fails when the document is no `T`.
+    /// Fails if the document is not a `T`.
     pub async fn find_one(&self, id: impl Into<Value>) -> Result<Option<T>, Error> {
         let documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(documents.get(&id.into().to_string()).map(T::deserialize).transpose()?)
     }
 
-    /// Replaces the document with this `_id`, if there is one.
+    /// Replaces the document with this `_id`, if it exists.
     ///
     /// # Errors
-    /// Fails when the document cannot be written.
+    /// Fails if the document cannot be serialized.
     pub async fn replace_one(
         &self,
         id: impl Into<Value>,
@@ -87,10 +87,10 @@ impl<T: Serialize + DeserializeOwned> Collection<T> {
         Ok(UpdateResult { modified_count })
     }
 
-    /// Deletes the document with this `_id`, if there is one.
+    /// Deletes the document with this `_id`, if it exists.
     ///
     /// # Errors
-    /// Never.
+    /// Never fails.
     pub async fn delete_one(&self, id: impl Into<Value>) -> Result<DeleteResult, Error> {
         let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(DeleteResult {
@@ -109,14 +109,14 @@ pub struct InsertOneResult {
 /// The result of [`Collection::replace_one`].
 #[derive(Serialize)]
 pub struct UpdateResult {
-    /// The number of documents that were replaced.
+    /// The number of replaced documents.
     pub modified_count: u32,
 }
 
 /// The result of [`Collection::delete_one`].
 #[derive(Serialize)]
 pub struct DeleteResult {
-    /// The number of documents that were deleted.
+    /// The number of deleted documents.
     pub deleted_count: u32,
 }
 

@@ -1,5 +1,5 @@
-//! A service that signs users in (OAuth 2, authorization code), as a client of it
-//! looks: the address of its page, and two requests that the server makes.
+//! A login service (OAuth 2, authorization code) from the perspective of its
+//! client: the URL of its page, and two requests that the server sends.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -15,7 +15,7 @@ use stockade::reply::Redirect;
 pub struct OAuthClient {
     client_id: String,
     redirect_url: String,
-    /// The users of codes that were not exchanged yet, and of tokens.
+    /// The users of unused codes and of tokens.
     codes: Mutex<HashMap<String, Profile>>,
     tokens: Mutex<HashMap<String, Profile>>,
 }
@@ -23,23 +23,23 @@ pub struct OAuthClient {
 /// The data of a user at the service.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Profile {
-    /// The number of the user.
+    /// The id of the user.
     pub id: String,
     /// The name of the user.
     pub username: String,
 }
 
-/// A token by which the service is asked in the name of a user.
+/// A token for requests on behalf of a user.
 #[derive(Debug)]
 pub struct AccessToken(String);
 
-/// A refusal of the service.
+/// An error of the service.
 #[derive(Debug)]
 pub struct OAuthError(&'static str);
 
 impl OAuthClient {
-    /// Makes a client of the application `client_id`, to whose `redirect_url` the
-    /// service sends users back.
+    /// Creates a client for the application `client_id`. The service redirects
+    /// users to `redirect_url`.
     #[must_use]
     pub fn new(client_id: &str, redirect_url: &str) -> Self {
         Self {
@@ -50,17 +50,17 @@ impl OAuthClient {
         }
     }
 
-    /// Returns the address of the page where users agree. The service gives
-    /// `state` back, by which an application knows that it has sent the user.
+    /// Returns the URL of the consent page. The service returns `state`, which
+    /// proves to the application that it sent the user.
     #[must_use]
     pub fn authorize_url(&self, state: &str) -> String {
         format!("/service/authorize?client_id={}&scope=identify&state={state}", self.client_id)
     }
 
-    /// Exchanges the code for a token. A code is good for one token.
+    /// Exchanges a code for a token. A code works only once.
     ///
     /// # Errors
-    /// Fails for a code that the service has not given, or not any more.
+    /// Fails for an unknown or used code.
     pub async fn exchange_code(&self, code: &str) -> Result<AccessToken, OAuthError> {
         let user = locked(&self.codes).remove(code).ok_or(OAuthError("no such code"))?;
         let token = format!("token-of-{}", user.username);
@@ -68,10 +68,10 @@ impl OAuthClient {
         Ok(AccessToken(token))
     }
 
-    /// Asks the service for the user of a token.
+    /// Requests the user of a token from the service.
     ///
     /// # Errors
-    /// Fails for a token that the service has not given.
+    /// Fails for an unknown token.
     pub async fn profile(&self, token: &AccessToken) -> Result<Profile, OAuthError> {
         locked(&self.tokens).get(&token.0).cloned().ok_or(OAuthError("no such token"))
     }
@@ -82,9 +82,10 @@ struct Asked {
     state: String,
 }
 
-/// The page of the service, where Ada agrees at once, and is sent back.
+/// Returns the consent page of the service, where Ada agrees immediately and is
+/// redirected back.
 ///
-/// It is a route of the application, so that the program runs without a network.
+/// It is a route of the application, so the program runs without a network.
 pub fn service() -> RouteTree {
     async fn authorize(Query(asked): Query<Asked>, client: State<OAuthClient>) -> Redirect {
         let ada = Profile { id: "7".to_owned(), username: "ada".to_owned() };

@@ -1,4 +1,4 @@
-//! A pool of connections, as the crates bb8, deadpool and sqlx have it.
+//! A connection pool like the pools of bb8, deadpool and sqlx.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -8,18 +8,18 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// A number of connections that callers share.
+/// A pool of shared connections.
 #[derive(Clone)]
 pub struct Pool<C> {
-    /// Each connection is a clone of it.
+    /// The connection that the pool clones.
     connection: C,
     free: Arc<Semaphore>,
     acquire_timeout: Duration,
 }
 
 impl<C: Clone> Pool<C> {
-    /// Makes a pool of at most `max` connections, for which a caller waits no
-    /// longer than `acquire_timeout`.
+    /// Creates a pool of at most `max` connections. Callers wait up to
+    /// `acquire_timeout` for a connection.
     pub fn new(connection: C, max: usize, acquire_timeout: Duration) -> Self {
         Self { connection, free: Arc::new(Semaphore::new(max)), acquire_timeout }
     }
@@ -27,7 +27,7 @@ impl<C: Clone> Pool<C> {
     /// Waits for a free connection.
     ///
     /// # Errors
-    /// Fails when no connection is free in time.
+    /// Fails if no connection becomes free in time.
     pub async fn get(&self) -> Result<Pooled<C>, PoolError> {
         let permit = timeout(self.acquire_timeout, Arc::clone(&self.free).acquire_owned()).await;
         let Ok(Ok(permit)) = permit else { return Err(PoolError) };
@@ -35,7 +35,7 @@ impl<C: Clone> Pool<C> {
     }
 }
 
-/// A connection, which goes back to its pool when it is dropped.
+/// A connection that returns to its pool when dropped.
 pub struct Pooled<C> {
     connection: C,
     _permit: OwnedSemaphorePermit,

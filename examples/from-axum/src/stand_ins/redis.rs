@@ -1,4 +1,4 @@
-//! A stand-in for `redis` with a pool of bb8: keys and values.
+//! An in-memory fake of `redis` with a bb8 pool: keys and values.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::pool::{self, Pooled};
 
-/// A connection; its clones are connections to the same server.
+/// A connection. Clones connect to the same server.
 #[derive(Clone, Default)]
 pub struct Connection {
     values: Arc<Mutex<BTreeMap<String, String>>>,
@@ -16,13 +16,13 @@ pub struct Connection {
 /// A pool of connections.
 pub type Pool = pool::Pool<Connection>;
 
-/// A connection of the pool.
+/// A pool connection.
 pub type PooledConnection = Pooled<Connection>;
 
-/// Makes a pool of 10 connections to the server at `url`.
+/// Creates a pool of 10 connections to the server at `url`.
 ///
 /// # Errors
-/// Fails when `url` does not begin with `redis://`.
+/// Fails if `url` does not start with `redis://`.
 pub async fn build(url: &str) -> Result<Pool, RedisError> {
     if !url.starts_with("redis://") {
         return Err(RedisError("Redis URL did not parse"));
@@ -34,7 +34,7 @@ impl Connection {
     /// Sets the value of a key.
     ///
     /// # Errors
-    /// Never.
+    /// Never fails.
     pub async fn set(&mut self, key: &str, value: &str) -> Result<(), RedisError> {
         let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         values.insert(key.to_owned(), value.to_owned());
@@ -44,7 +44,7 @@ impl Connection {
     /// Returns the value of a key.
     ///
     /// # Errors
-    /// Fails when there is none.
+    /// Fails if the key does not exist.
     pub async fn get(&mut self, key: &str) -> Result<String, RedisError> {
         let values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         values.get(key).cloned().ok_or(RedisError("response was nil"))

@@ -1,4 +1,4 @@
-//! A stand-in for `sqlx` on PostgreSQL: it knows `select '…'`.
+//! An in-memory fake of `sqlx` on PostgreSQL, which only supports `select '…'`.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::pool::{self, PoolError, Pooled};
 #[derive(Clone)]
 pub struct PgConnection(());
 
-/// A connection of a pool.
+/// A pool connection.
 pub type PoolConnection = Pooled<PgConnection>;
 
 /// A pool of connections.
@@ -19,7 +19,7 @@ impl PgPool {
     /// Waits for a free connection.
     ///
     /// # Errors
-    /// Fails when no connection is free in time.
+    /// Fails if no connection becomes free in time.
     pub async fn acquire(&self) -> Result<PoolConnection, Error> {
         Ok(self.0.get().await?)
     }
@@ -38,7 +38,7 @@ impl Default for PgPoolOptions {
 }
 
 impl PgPoolOptions {
-    /// Returns the defaults.
+    /// Returns the default options.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -51,17 +51,17 @@ impl PgPoolOptions {
         self
     }
 
-    /// Sets the time that a caller waits for a connection.
+    /// Sets the timeout for getting a connection.
     #[must_use]
     pub fn acquire_timeout(mut self, timeout: Duration) -> Self {
         self.acquire_timeout = timeout;
         self
     }
 
-    /// Makes the pool.
+    /// Creates the pool.
     ///
     /// # Errors
-    /// Fails when `url` does not begin with `postgres://`.
+    /// Fails if `url` does not start with `postgres://`.
     pub async fn connect(self, url: &str) -> Result<PgPool, Error> {
         if !url.starts_with("postgres://") {
             return Err(Error("invalid connection url".to_owned()));
@@ -71,10 +71,10 @@ impl PgPoolOptions {
     }
 }
 
-/// A query with one value as its result.
+/// A query that returns one value.
 pub struct QueryScalar<'q>(&'q str);
 
-/// Makes a query with one value as its result.
+/// Creates a query that returns one value.
 #[must_use]
 pub fn query_scalar(sql: &str) -> QueryScalar<'_> {
     QueryScalar(sql)
@@ -84,8 +84,8 @@ impl QueryScalar<'_> {
     /// Runs the query.
     ///
     /// # Errors
-    /// Fails when no connection is free in time, and for what is no `select` of a
-    /// text.
+    /// Fails if no connection becomes free in time, and for anything except a
+    /// `select` of a text.
     pub async fn fetch_one(self, executor: impl Executor) -> Result<String, Error> {
         executor.ready().await?;
         let text = self.0.strip_prefix("select '").and_then(|text| text.strip_suffix('\''));

@@ -1,5 +1,5 @@
-//! A stand-in for `tokio-postgres` with a pool of bb8: it knows sums of whole
-//! numbers.
+//! An in-memory fake of `tokio-postgres` with a bb8 pool, which only supports sums of
+//! integers.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,13 +13,13 @@ pub struct Client(());
 /// A pool of connections.
 pub type Pool = pool::Pool<Client>;
 
-/// A connection of the pool.
+/// A pool connection.
 pub type PooledConnection = Pooled<Client>;
 
-/// Makes a pool of 10 connections to the database of these settings.
+/// Creates a pool of 10 connections to the database in these settings.
 ///
 /// # Errors
-/// Fails when the settings name no host.
+/// Fails if the settings contain no host.
 pub async fn build(settings: &str) -> Result<Pool, Error> {
     if !settings.contains("host=") {
         return Err(Error(format!("invalid connection string {settings:?}")));
@@ -28,10 +28,10 @@ pub async fn build(settings: &str) -> Result<Pool, Error> {
 }
 
 impl Client {
-    /// Runs a query with one row as its result.
+    /// Runs a query that returns one row.
     ///
     /// # Errors
-    /// Fails for what is no `select` of a sum.
+    /// Fails for anything except a `select` of a sum.
     pub async fn query_one(&self, sql: &str) -> Result<Row, Error> {
         let terms = sql.strip_prefix("select ").map(|sum| sum.split('+').map(str::trim));
         let numbers = terms.map(|terms| terms.map(str::parse::<i32>).sum::<Result<i32, _>>());
@@ -40,14 +40,14 @@ impl Client {
     }
 }
 
-/// A row of one column.
+/// A row with one column.
 pub struct Row(i32);
 
 impl Row {
     /// Returns the value of a column.
     ///
     /// # Errors
-    /// Fails when there is no such column.
+    /// Fails if the column does not exist.
     pub fn try_get(&self, column: usize) -> Result<i32, Error> {
         if column == 0 { Ok(self.0) } else { Err(Error(format!("no column {column}"))) }
     }
