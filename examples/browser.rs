@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Each server uses a free port of this machine, and the single printed line
-//! lists them. `ALLOWED` is the origin that `list` and `one` allow. `cargo
-//! xtask browser` starts it twice, as two origins, and opens the page
+//! lists them. `ALLOWED` is the origin that `list` and `one` allow.
+//! `cargo xtask browser` starts it twice, as two origins, and opens the page
 //! `/matrix`. The script of this page sends the cross-origin requests
 //! (`browser.html`).
 

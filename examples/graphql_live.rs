@@ -7,8 +7,8 @@
 //!   -H 'accept: text/event-stream' -d '{"query":"subscription { messages { author text } }"}'
 //! ```
 //!
-//! Open <http://localhost:3000/graphql> in a browser to use GraphiQL. `cargo
-//! xtask graphql-clients` tests it with independent clients.
+//! Open <http://localhost:3000/graphql> in a browser to use GraphiQL.
+//! `cargo xtask graphql-clients` tests it with independent clients.
 
 use futures_util::stream::{self, Stream, StreamExt as _};
 use stockade::graphql::{GraphQl, RequestContext, async_graphql as gql};

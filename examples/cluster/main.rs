@@ -10,8 +10,8 @@
 //! Members of the page at `/` see each other, whichever process they are
 //! connected to. `users.rs` contains the user state that all processes share.
 //!
-//! `haproxy.cfg` in this folder distributes one port to three processes. `cargo
-//! xtask cluster` starts everything, stops parts of it, and checks the
+//! `haproxy.cfg` in this folder distributes one port to three processes.
+//! `cargo xtask cluster` starts everything, stops parts of it, and checks the
 //! responses.
 
 mod users;

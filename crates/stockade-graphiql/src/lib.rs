@@ -16,8 +16,8 @@ pub const DATE: &str = "2026-03-11";
 pub const REACT_VERSION: &str = "18.3.1";
 
 /// The page, compressed with gzip: HTML in UTF-8. It sends operations to its
-/// own URL: queries and mutations by POST, subscriptions by POST with `Accept:
-/// text/event-stream`.
+/// own URL: queries and mutations by POST, subscriptions by POST with
+/// `Accept: text/event-stream`.
 pub const PAGE: &[u8] = include_bytes!("../assets/graphiql.html.gz");
 
 /// The `Content-Security-Policy` of the page. It allows the page's scripts and

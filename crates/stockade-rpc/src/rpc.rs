@@ -152,8 +152,8 @@ impl Rpc {
         /// `jsonrpc` are accepted. Their responses also omit it, and calls
         /// without an id get a response too. Default: false.
         plain: bool;
-        /// Sets whether each method also has its own route, `POST
-        /// <path>/<method>`, with the named parameters as a JSON body. It is
+        /// Sets whether each method also has its own route,
+        /// `POST <path>/<method>`, with the named parameters as a JSON body. It is
         /// for clients that are generated from an OpenAPI document. Method
         /// names must then be valid path segments: letters, digits, `.`, `_`,
         /// `-` and `~`. Default: false.

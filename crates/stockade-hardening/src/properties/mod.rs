@@ -192,8 +192,9 @@ impl PropertyCheck {
         self
     }
 
-    /// Sets the number of valid inputs for one route, such as a slow `POST
-    /// /login`.
+    /// Sets the number of valid inputs for one route, such as a slow
+
+    /// `POST /login`.
     ///
     /// # Panics
     /// [`run`](Self::run) panics if the route does not exist.
