@@ -193,7 +193,6 @@ impl PropertyCheck {
     }
 
     /// Sets the number of valid inputs for one route, such as a slow
-
     /// `POST /login`.
     ///
     /// # Panics
