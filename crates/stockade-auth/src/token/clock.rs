@@ -59,8 +59,8 @@ impl UnixClock {
         Self::new(move || seconds)
     }
 
-    /// Returns the seconds since 1970, or `None` if the system clock is before
-    /// 1970. In this case no token can be issued, and none is valid.
+    /// Returns the seconds since 1970, or `None` if the system clock is earlier.
+    /// In this case no token can be issued, and none is valid.
     #[must_use]
     pub fn now(&self) -> Option<u64> {
         match &self.custom {
