@@ -1,8 +1,7 @@
 //! The table of requests and responses against every host: in process and the
 //! built-in server as in `it`, and axum and actix-web in both ways.
-//!
-//! Spec: Use inside a host framework; Router construction and members ›
-//! toHostRouter.
+// Spec: Use inside a host framework; Router construction and members ›
+// toHostRouter.
 
 mod differences;
 mod mounts;

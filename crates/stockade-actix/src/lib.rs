@@ -52,8 +52,7 @@
 //! limit applies: `PayloadConfig` has no effect.
 //!
 //! `stockade::actix::actix_web` re-exports the supported actix-web version.
-//!
-//! Spec: Use inside a host framework; Router construction and members › toHostRouter.
+// Spec: Use inside a host framework; Router construction and members › toHostRouter.
 
 // Modules:
 // - `service`: `ActixService`, the whole application.
@@ -83,8 +82,7 @@ use stockade_errors::ConfigError;
 use stockade_routing::{HostRoutes, Router};
 
 /// An extension trait that runs a router inside actix-web.
-///
-/// Spec: Use inside a host framework.
+// Spec: Use inside a host framework.
 pub trait ToActix: Sized {
     /// Creates the routes for `service` of an application, a scope or a
     /// `ServiceConfig`.
@@ -101,8 +99,7 @@ pub trait ToActix: Sized {
     ///
     /// # Errors
     /// Fails with all configuration errors of the routes.
-    ///
-    /// Spec: Router construction and members › toHostRouter.
+    // Spec: Router construction and members › toHostRouter.
     #[doc(alias = "toHostRouter")]
     fn to_actix_routes(self) -> Result<ActixRoutes, ConfigError>;
 
@@ -111,8 +108,7 @@ pub trait ToActix: Sized {
     ///
     /// # Errors
     /// Fails with all configuration errors of the routes.
-    ///
-    /// Spec: Router construction and members › handle.
+    // Spec: Router construction and members › handle.
     fn to_actix_service(self) -> Result<ActixService, ConfigError>;
 }
 

@@ -29,8 +29,7 @@ use crate::{path, request, response, upgraded};
 /// let scope = actix_web::web::scope("/api").default_service(service);
 /// # Ok::<(), stockade::ConfigError>(())
 /// ```
-///
-/// Spec: Use inside a host framework.
+// Spec: Use inside a host framework.
 #[derive(Clone, Debug)]
 pub struct ActixService {
     app: App,

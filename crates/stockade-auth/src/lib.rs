@@ -64,8 +64,7 @@
 //! - 36 of Wycheproof's 40 cases for HS256 agree. Cases 367 and 370 are the
 //!   same text as the valid case 357. Cases 372 and 373 expect a foreign
 //!   character in base64url to be skipped.
-//!
-//! Spec: Authentication.
+// Spec: Authentication.
 
 // Modules:
 // - `secret`: `Secret`, `KeyRing`; `random`: `generate_token`.

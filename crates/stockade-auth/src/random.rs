@@ -1,6 +1,5 @@
 //! Random bytes from the operating system, and [`generate_token`].
-//!
-//! Spec: Authentication › Token functions.
+// Spec: Authentication › Token functions.
 
 use std::fmt;
 use std::panic::Location;
@@ -23,8 +22,7 @@ use stockade_errors::{ApiError, ConfigError, ConfigIssue};
 /// # Errors
 /// Fails if `bytes` is 0 or above [`MAX_TOKEN_BYTES`], and if the operating
 /// system provides no randomness.
-///
-/// Spec: Authentication › Token functions.
+// Spec: Authentication › Token functions.
 #[doc(alias = "generateToken")]
 #[track_caller]
 pub fn generate_token(bytes: usize) -> Result<String, ConfigError> {

@@ -1,6 +1,5 @@
 //! [`Secret`] and [`KeyRing`]: the keys that sign tokens and session ids.
-//!
-//! Spec: Authentication › Token functions.
+// Spec: Authentication › Token functions.
 
 use std::fmt;
 use std::panic::Location;
@@ -99,8 +98,7 @@ impl Secret {
     ///
     /// # Errors
     /// Fails if `secret` is empty.
-    ///
-    /// Spec: Authentication › Token functions.
+    // Spec: Authentication › Token functions.
     #[track_caller]
     pub fn new(secret: impl AsRef<[u8]>) -> Result<Self, ConfigError> {
         let bytes = secret.as_ref();
@@ -221,8 +219,7 @@ impl From<Secret> for KeyRing {
 
 /// Returns the header of a token, with its members in the order of the
 /// specification.
-///
-/// Spec: Authentication data.
+// Spec: Authentication data.
 fn header(algorithm: TokenAlgorithm, kid: Option<&str>) -> String {
     let mut json = format!(r#"{{"alg":"{algorithm}","typ":"JWT""#);
     if let Some(kid) = kid {

@@ -61,8 +61,7 @@
 //! share one rate limit.
 //!
 //! `stockade::axum::axum` re-exports the supported axum version.
-//!
-//! Spec: Use inside a host framework; Router construction and members › toHostRouter.
+// Spec: Use inside a host framework; Router construction and members › toHostRouter.
 
 // Modules:
 // - `service`: `AxumService`, the whole application.
@@ -82,8 +81,7 @@ use stockade_errors::ConfigError;
 use stockade_routing::{HostRoutes, Router};
 
 /// An extension trait that runs a router inside axum.
-///
-/// Spec: Use inside a host framework.
+// Spec: Use inside a host framework.
 pub trait ToAxum: Sized {
     /// Creates an axum router with the routes, for any state type.
     ///
@@ -101,8 +99,7 @@ pub trait ToAxum: Sized {
     ///
     /// # Errors
     /// Fails with all configuration errors of the routes.
-    ///
-    /// Spec: Router construction and members › toHostRouter.
+    // Spec: Router construction and members › toHostRouter.
     #[doc(alias = "toHostRouter")]
     fn to_host_router<S>(self) -> Result<axum::Router<S>, ConfigError>
     where
@@ -114,8 +111,7 @@ pub trait ToAxum: Sized {
     ///
     /// # Errors
     /// Fails with all configuration errors of the routes.
-    ///
-    /// Spec: Router construction and members › handle.
+    // Spec: Router construction and members › handle.
     fn to_axum_service(self) -> Result<AxumService, ConfigError>;
 }
 

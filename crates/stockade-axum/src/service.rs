@@ -24,8 +24,7 @@ use crate::connection::{AxumResponseFuture, translate};
 /// let router: axum::Router = axum::Router::new().fallback_service(service);
 /// # Ok::<(), stockade::ConfigError>(())
 /// ```
-///
-/// Spec: Use inside a host framework.
+// Spec: Use inside a host framework.
 #[derive(Clone, Debug)]
 pub struct AxumService {
     app: App,

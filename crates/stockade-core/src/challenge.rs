@@ -1,6 +1,5 @@
 //! [`unauthorized`]: the 401 for requests without a valid user.
-//!
-//! Spec: Errors › Statuses produced by the framework, row 401.
+// Spec: Errors › Statuses produced by the framework, row 401.
 
 use stockade_errors::ApiError;
 

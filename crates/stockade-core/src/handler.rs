@@ -6,8 +6,7 @@
 //! function-pointer type and has the bounds. The compiler can therefore name a
 //! wrong argument or return type, instead of only reporting that the function
 //! is not a handler.
-//!
-//! Spec: Handler contract.
+// Spec: Handler contract.
 
 use std::fmt;
 use std::future::Future;
@@ -41,8 +40,7 @@ use crate::{BoxFuture, FromRequest, Reply, Request, Response, RouteDescription};
 /// TestClient::new(router).get("/motd").await.assert_text("be kind");
 /// # }
 /// ```
-///
-/// Spec: Handler contract.
+// Spec: Handler contract.
 #[derive(Clone)]
 pub struct Handler {
     call: Arc<Call>,

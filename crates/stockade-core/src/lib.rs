@@ -2,8 +2,7 @@
 //!
 //! This crate does not depend on a server, a runtime or a router. A [`Request`]
 //! can come from any host, and an [`Endpoint`] handles it.
-//!
-//! Spec: Request object; Handler contract; Middleware contract.
+// Spec: Request object; Handler contract; Middleware contract.
 
 // Modules:
 // - `request`, `params`, `peer`, `lazy_user`: `Request` and its parts.

@@ -1,8 +1,7 @@
 //! The default limits of a request.
 
 /// 1 MiB.
-///
-/// Spec: Limits › Body size.
+// Spec: Limits › Body size.
 pub(crate) const DEFAULT_MAX_BODY_BYTES: u64 = 1_048_576;
 
 /// Corresponds to at most 40 MB of parsed values. A body of 200,000 bytes

@@ -2,8 +2,7 @@
 //!
 //! The documentation of `stockade-middleware` describes its forms. Here, the
 //! signature of a function determines the form.
-//!
-//! Spec: Middleware contract.
+// Spec: Middleware contract.
 
 use std::any::{Any, type_name};
 use std::fmt;
@@ -305,8 +304,7 @@ pub enum Control {
 ///
 /// `()` and `None` continue. A reply becomes the response, and an error becomes
 /// an error response.
-///
-/// Spec: Middleware contract, rule 2.
+// Spec: Middleware contract, rule 2.
 #[diagnostic::on_unimplemented(
     message = "middleware cannot return `{Self}`",
     label = "this is what the middleware returns",
@@ -377,8 +375,7 @@ reply_is_flow! {
 /// `None` means that the middleware neither called `next` nor returned a
 /// response. This is a bug: the client gets a 500, and the log names the
 /// middleware.
-///
-/// Spec: Middleware contract, rule 3.
+// Spec: Middleware contract, rule 3.
 #[diagnostic::on_unimplemented(
     message = "middleware that takes `Next` cannot return `{Self}`",
     label = "this is what the middleware returns",

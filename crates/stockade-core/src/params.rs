@@ -2,8 +2,7 @@
 //!
 //! Hot: a match stores ranges into the path. A value is decoded only on use,
 //! and allocates only if it contains an escape.
-//!
-//! Spec: Path syntax; Request object.
+// Spec: Path syntax; Request object.
 
 use std::borrow::Cow;
 use std::sync::Arc;

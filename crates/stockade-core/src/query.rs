@@ -1,6 +1,5 @@
 //! Query strings: pairs of text, decoded on demand.
-//!
-//! Spec: Request object; Middleware helpers › `withQueryValidation`.
+// Spec: Request object; Middleware helpers › `withQueryValidation`.
 
 use std::borrow::Cow;
 

@@ -1,6 +1,5 @@
 //! Reads a request body once, within its limit, and parses it on demand.
-//!
-//! Spec: Limits › Body size; Request object › body.
+// Spec: Limits › Body size; Request object › body.
 
 use std::future::poll_fn;
 use std::pin::Pin;

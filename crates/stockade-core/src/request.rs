@@ -1,6 +1,5 @@
 //! `Request`: a request in handlers and middleware.
-//!
-//! Spec: Request object seen by handlers and middleware.
+// Spec: Request object seen by handlers and middleware.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -294,8 +293,7 @@ impl Request {
 
     /// Returns the authenticated user. Returns `None` if there is none, or if
     /// no authentication ran.
-    ///
-    /// Spec: Request object › user.
+    // Spec: Request object › user.
     #[must_use]
     pub fn user(&self) -> Option<&Value> {
         self.inner.user.value()

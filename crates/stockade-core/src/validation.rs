@@ -1,6 +1,5 @@
 //! [`Validation`]: the validation of a route before its handler.
-//!
-//! Spec: Route entry object › validation; Middleware helpers.
+// Spec: Route entry object › validation; Middleware helpers.
 
 use std::any::TypeId;
 
@@ -18,8 +17,7 @@ use crate::read::Payload;
 /// The validation of a route before its handler: the path parameters, the query
 /// and the body, in this order. The first failure is reported as a 400, without
 /// later failures.
-///
-/// Spec: Route entry object; Validation helpers.
+// Spec: Route entry object; Validation helpers.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Validation {
@@ -144,8 +142,7 @@ pub(crate) fn as_text(options: &ValidationOptions) -> ValidationOptions {
 
 /// A type that converts to a schema: a [`Schema`](struct@Schema), a [`Rule`],
 /// JSON in either notation, or a result of `schema!` or `T::schema()`.
-///
-/// Spec: Validation schemas.
+// Spec: Validation schemas.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a schema",
     label = "not a schema",
@@ -199,8 +196,7 @@ impl Request {
     ///
     /// # Errors
     /// 400 with the failures, or 500 if a function of the schema fails.
-    ///
-    /// Spec: Middleware helpers › `withParamsValidation`.
+    // Spec: Middleware helpers › `withParamsValidation`.
     pub fn validate_params(
         &mut self,
         schema: &Schema,
@@ -224,8 +220,7 @@ impl Request {
     /// # Errors
     /// 400 with the failures or for more than 1,000 pairs, or 500 if a function
     /// of the schema fails.
-    ///
-    /// Spec: Middleware helpers › `withQueryValidation`.
+    // Spec: Middleware helpers › `withQueryValidation`.
     pub fn validate_query(
         &mut self,
         schema: &Schema,
@@ -247,8 +242,7 @@ impl Request {
     /// # Errors
     /// 400 with the failures, 500 if a function of the schema fails, and the
     /// errors of [`body`](Self::body).
-    ///
-    /// Spec: Middleware helpers › `withValidation`.
+    // Spec: Middleware helpers › `withValidation`.
     pub async fn validate_body(
         &mut self,
         schema: &Schema,

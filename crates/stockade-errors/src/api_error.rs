@@ -1,6 +1,5 @@
 //! [`ApiError`]: an error response with a status and a JSON body.
-//!
-//! Spec: Errors › Error classes; Errors › Response rules.
+// Spec: Errors › Error classes; Errors › Response rules.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -41,8 +40,7 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 ///
 /// Clones are cheap. The error response carries a clone in its extensions, so
 /// middleware and layers of other hosts can read it.
-///
-/// Spec: Errors › Error classes.
+// Spec: Errors › Error classes.
 #[derive(Clone)]
 pub struct ApiError {
     // Boxed in one pointer, because handlers return it in a `Result`.
@@ -111,8 +109,7 @@ impl ApiError {
     }
 
     /// Creates a 400 `Validation failed`, with `errors` as `details.errors`.
-    ///
-    /// Spec: Errors › Statuses produced by the framework, row 400.
+    // Spec: Errors › Statuses produced by the framework, row 400.
     #[must_use]
     pub fn validation(errors: impl Into<Vec<FieldError>>) -> Self {
         let details = Details::Fields { errors: errors.into(), value: OnceLock::new() };
@@ -364,8 +361,7 @@ impl ApiError {
     ///
     /// A 5xx message may name tables, hosts or files. It is replaced by the
     /// standard text of the status unless `expose_errors` is set.
-    ///
-    /// Spec: Errors › Response rules 2 and 3.
+    // Spec: Errors › Response rules 2 and 3.
     #[must_use]
     pub fn public_message(&self, expose_errors: bool) -> &str {
         if self.status() >= 500 && !expose_errors {
@@ -383,8 +379,7 @@ impl ApiError {
 
     /// Returns the JSON body that clients receive: `error`, and `details` if
     /// the error has any.
-    ///
-    /// Spec: Errors › Response rules.
+    // Spec: Errors › Response rules.
     #[must_use]
     pub fn body(&self, expose_errors: bool) -> Value {
         let mut body = Map::new();
@@ -488,8 +483,7 @@ impl Error for ApiError {
 }
 
 /// Converts any boxed error other than an `ApiError` to a 500.
-///
-/// Spec: Errors › Response rules 2.
+// Spec: Errors › Response rules 2.
 impl From<BoxError> for ApiError {
     fn from(source: BoxError) -> Self {
         match source.downcast::<Self>() {

@@ -23,8 +23,7 @@
 //!
 //! This crate depends only on JSON. It does not contain HTTP code and does not
 //! need a runtime.
-//!
-//! Spec: Errors.
+// Spec: Errors.
 
 mod api_error;
 mod config_error;

@@ -11,10 +11,9 @@
 //! `ApiError`, and `stockade-validation` for `Schema`. Renamed dependencies are
 //! supported.
 //!
-//! Spec: Route tree (object router); Handler contract; Errors.
-//!
 //! [`ApiError`]: macro@ApiError
 //! [`Schema`]: macro@Schema
+// Spec: Route tree (object router); Handler contract; Errors.
 
 // Modules:
 // - `routes`: `routes!`; `parse`, `check` and `expand` in this order.
@@ -295,8 +294,7 @@ macro_rules! rows_of_keywords {
 /// assert_eq!(app.routes().len(), 1);
 /// # Ok::<(), stockade::ConfigError>(())
 /// ```
-///
-/// Spec: Route tree (object router); Route entry object.
+// Spec: Route tree (object router); Route entry object.
 #[proc_macro]
 pub fn routes(input: TokenStream) -> TokenStream {
     routes::routes(input.into()).into()
@@ -339,8 +337,7 @@ pub fn check_schema(input: TokenStream) -> TokenStream {
 ///
 /// The function must have one of the three forms described in
 /// `stockade::middleware`. It may be generic: use `in_org::<T>` in a list.
-///
-/// Spec: Middleware contract.
+// Spec: Middleware contract.
 #[proc_macro_attribute]
 pub fn middleware(options: TokenStream, item: TokenStream) -> TokenStream {
     middleware::middleware(options.into(), &item.into()).into()
@@ -481,8 +478,7 @@ pub fn middleware(options: TokenStream, item: TokenStream) -> TokenStream {
 /// the router reports a configuration error. API documents have a component for
 /// each type. `routes.lock` records the types, and removing one is a breaking
 /// change.
-///
-/// Spec: Errors › Error classes. Source: RFC 9457, section 3.
+// Spec: Errors › Error classes. Source: RFC 9457, section 3.
 #[proc_macro_derive(ApiError, attributes(status, details, member, source, from))]
 pub fn derive_api_error(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
@@ -742,8 +738,7 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 ///
 /// Invalid keywords are compile errors: unknown names, values of the wrong
 /// kind, keywords for a different type, and contradictory bounds.
-///
-/// Spec: Validation schemas.
+// Spec: Validation schemas.
 #[proc_macro_derive(Schema, attributes(schema, serde))]
 pub fn derive_schema(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);

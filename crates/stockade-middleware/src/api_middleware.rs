@@ -1,6 +1,5 @@
 //! [`create_api_middleware`]: creates style B middleware from a function.
-//!
-//! Spec: Middleware helpers › `createApiMiddleware`.
+// Spec: Middleware helpers › `createApiMiddleware`.
 
 use stockade_core::middleware::form;
 use stockade_core::{IntoMiddleware, Middleware};
@@ -25,8 +24,7 @@ use stockade_core::{IntoMiddleware, Middleware};
 ///
 /// assert!(create_api_middleware(tenant).name().ends_with("tenant"));
 /// ```
-///
-/// Spec: Middleware helpers › `createApiMiddleware`.
+// Spec: Middleware helpers › `createApiMiddleware`.
 #[doc(alias = "createApiMiddleware")]
 pub fn create_api_middleware<R>(function: impl IntoMiddleware<form::StyleB<R>>) -> Middleware {
     function.into_middleware()

@@ -169,8 +169,7 @@
 //! | `Preconditions` (feature `conditional`) | the conditions for a change by the handler |
 //! | `Session`, `SetSession` (feature `sessions`) | the session of a request, and the cookie that begins or ends one |
 //! | [`RequestId`], [`TraceContext`] | the id of a request, and its trace |
-//!
-//! Spec: Middleware helpers; Response headers; Limits.
+// Spec: Middleware helpers; Response headers; Limits.
 
 mod accept_encoding;
 mod api_middleware;

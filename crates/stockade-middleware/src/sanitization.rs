@@ -1,6 +1,5 @@
 //! [`with_sanitization`]: escapes HTML in the texts of a request.
-//!
-//! Spec: Middleware helpers › `withSanitization`.
+// Spec: Middleware helpers › `withSanitization`.
 
 use std::borrow::Cow;
 
@@ -32,8 +31,7 @@ use crate::described::{TOO_MANY_PAIRS, reads_parsed_body};
 /// # Errors
 /// Responds with 400 to JSON that cannot be parsed, and with 413 to a body that
 /// is too large, like the extractors.
-///
-/// Spec: Middleware helpers › `withSanitization`.
+// Spec: Middleware helpers › `withSanitization`.
 #[doc(alias = "withSanitization")]
 #[must_use]
 pub fn with_sanitization() -> Middleware {

@@ -1,7 +1,6 @@
 //! [`with_serialization`]: helpers for dates, maps and sets of the request and
 //! the response.
-//!
-//! Spec: Middleware helpers › `withSerialization`.
+// Spec: Middleware helpers › `withSerialization`.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -36,8 +35,7 @@ use crate::described::unseen;
 /// let helpers = with_serialization(SerializationOptions::new().enable_map(false));
 /// assert_eq!(helpers.name(), "with_serialization");
 /// ```
-///
-/// Spec: Middleware helpers › `withSerialization`.
+// Spec: Middleware helpers › `withSerialization`.
 #[doc(alias = "withSerialization")]
 #[must_use]
 pub fn with_serialization(options: SerializationOptions) -> Middleware {
@@ -67,8 +65,7 @@ impl Attached {
 }
 
 /// The helpers of a request: `req.deserialize().date(..)`.
-///
-/// Spec: Middleware helpers › `withSerialization`.
+// Spec: Middleware helpers › `withSerialization`.
 pub trait DeserializeRequest {
     /// Returns the helpers that read, with the options of
     /// [`with_serialization`].
@@ -82,8 +79,7 @@ impl DeserializeRequest for Request {
 }
 
 /// The helpers of a response writer: `res.serialize().map(..)`.
-///
-/// Spec: Middleware helpers › `withSerialization`.
+// Spec: Middleware helpers › `withSerialization`.
 pub trait SerializeResponse {
     /// Returns the helpers that write, with the options of
     /// [`with_serialization`].

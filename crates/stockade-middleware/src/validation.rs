@@ -1,7 +1,6 @@
 //! [`with_validation`] and its two siblings: validate a part of the request
 //! with a schema.
-//!
-//! Spec: Middleware helpers.
+// Spec: Middleware helpers.
 
 use std::sync::Arc;
 
@@ -28,8 +27,7 @@ use crate::described::{TOO_MANY_PAIRS, fails_validation, needs_readable_body, re
 ///     .options(ValidationOptions::new().strip_unknown(true));
 /// assert_eq!(Middleware::new(check).name(), "with_validation");
 /// ```
-///
-/// Spec: Middleware helpers › `withValidation`.
+// Spec: Middleware helpers › `withValidation`.
 #[doc(alias = "withValidation")]
 #[track_caller]
 pub fn with_validation(schema: impl IntoSchema) -> SchemaCheck {
@@ -38,8 +36,7 @@ pub fn with_validation(schema: impl IntoSchema) -> SchemaCheck {
 
 /// Validates the query with a field map. Texts are converted to numbers and
 /// booleans as the schema requires, and the results replace the query values.
-///
-/// Spec: Middleware helpers › `withQueryValidation`.
+// Spec: Middleware helpers › `withQueryValidation`.
 #[doc(alias = "withQueryValidation")]
 #[track_caller]
 pub fn with_query_validation(schema: impl IntoSchema) -> SchemaCheck {
@@ -49,8 +46,7 @@ pub fn with_query_validation(schema: impl IntoSchema) -> SchemaCheck {
 /// Validates the path parameters with a field map. Texts are converted to
 /// numbers and booleans as the schema requires, and the results replace the
 /// parameters.
-///
-/// Spec: Middleware helpers › `withParamsValidation`.
+// Spec: Middleware helpers › `withParamsValidation`.
 #[doc(alias = "withParamsValidation")]
 #[track_caller]
 pub fn with_params_validation(schema: impl IntoSchema) -> SchemaCheck {

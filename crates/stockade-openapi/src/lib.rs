@@ -3,9 +3,8 @@
 //! Nothing needs to be declared twice: the document is derived from the route
 //! map, which the extractors, the return type and the middleware of each route
 //! describe.
-//!
-//! Spec: What the service does › `withOpenApi`, `createApiRouter` (names without behaviour).
-//! Source: OpenAPI 3.1.1.
+// Spec: What the service does › `withOpenApi`, `createApiRouter` (names without behaviour).
+// Source: OpenAPI 3.1.1.
 
 mod document;
 mod options;

@@ -88,8 +88,7 @@ impl WithOpenApi for Router {
 /// # Ok(())
 /// # }
 /// ```
-///
-/// Spec: What the service does › `withOpenApi` (a name without behaviour).
+// Spec: What the service does › `withOpenApi` (a name without behaviour).
 #[doc(alias = "withOpenApi")]
 #[track_caller]
 pub fn with_open_api(router: Router, info: impl Into<OpenApiOptions>) -> Router {
@@ -225,8 +224,7 @@ fn page_reply(file: Option<&File>, request: &HeaderMap) -> Result<Response, ApiE
 /// assert_eq!(app.routes().len(), 1);
 /// # Ok::<(), ConfigError>(())
 /// ```
-///
-/// Spec: What the service does › `createApiRouter` (a name without behaviour).
+// Spec: What the service does › `createApiRouter` (a name without behaviour).
 #[doc(alias = "createApiRouter")]
 #[track_caller]
 pub fn create_api_router(

@@ -78,8 +78,7 @@
 //!
 //! Patterns with the same canonical text are equivalent; a router with both is
 //! a configuration error. The order of registration never matters.
-//!
-//! Spec: Path syntax.
+// Spec: Path syntax.
 
 // Contents of the modules:
 //

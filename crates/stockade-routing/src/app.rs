@@ -1,6 +1,5 @@
 //! [`App`]: the compiled API.
-//!
-//! Spec: Router construction and members.
+// Spec: Router construction and members.
 
 use std::collections::HashMap;
 use std::fmt;

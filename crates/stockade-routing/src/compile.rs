@@ -818,8 +818,7 @@ fn located(label: &str, location: &Location<'_>) -> String {
 
 /// Returns true if `NODE_ENV` is `development`. Read once, when the router is
 /// built.
-///
-/// Spec: Errors › Response rules 3.
+// Spec: Errors › Response rules 3.
 fn in_development() -> bool {
     let development = std::env::var_os("NODE_ENV").is_some_and(|value| value == "development");
     if development {

@@ -1,9 +1,8 @@
 //! The processing of a request, from its target to its response.
 //!
 //! Hot: a matching request allocates only the future of the handler.
-//!
-//! Spec: Router construction and members › handle; Errors › Statuses produced
-//! by the framework.
+// Spec: Router construction and members › handle; Errors › Statuses produced
+// by the framework.
 
 use std::fmt;
 use std::pin::Pin;
@@ -37,8 +36,7 @@ impl App {
     /// This never fails: errors, panics of handlers and unknown paths become
     /// responses. Synchronous middleware runs in this call. Everything else
     /// runs when the future is polled.
-    ///
-    /// Spec: Router construction and members › handle.
+    // Spec: Router construction and members › handle.
     pub fn handle(&self, request: impl Into<Request>) -> ResponseFuture {
         dispatch(&self.resolved, request.into())
     }

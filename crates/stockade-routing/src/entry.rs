@@ -1,7 +1,6 @@
 //! [`RouteEntry`]: a handler with its middleware, checks and limits, and
 //! [`RouteRef`], a reference to the entry of an added route.
-//!
-//! Spec: Route entry object.
+// Spec: Route entry object.
 
 use std::panic::Location;
 
@@ -32,8 +31,7 @@ pub(crate) fn added<M>(list: impl IntoMiddlewareList<M>, level: Level) -> Vec<Mi
 
 /// The value of a method in the tree: a handler with its middleware, checks and
 /// limits.
-///
-/// Spec: Route entry object.
+// Spec: Route entry object.
 #[derive(Clone, Debug)]
 #[must_use = "an entry does nothing until it stands in a tree"]
 pub struct RouteEntry {

@@ -1,6 +1,5 @@
 //! [`HostOptions`]: the router options that a server or a host can override.
-//!
-//! Spec: Router options.
+// Spec: Router options.
 
 use std::sync::Arc;
 

@@ -2,8 +2,7 @@
 //!
 //! [`Router::build`] checks the definition in a [`Router`] and compiles it to
 //! an [`App`], which handles requests from any source.
-//!
-//! Spec: Router construction and members; Path syntax.
+// Spec: Router construction and members; Path syntax.
 
 // Contents of the modules:
 // - `tree`, `entry`: `RouteTree` and `RouteEntry`, to which `routes!` expands.

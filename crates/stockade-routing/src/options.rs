@@ -1,6 +1,5 @@
 //! [`RouterOptions`]: the options of a router.
-//!
-//! Spec: Router options.
+// Spec: Router options.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -58,8 +57,7 @@ use crate::tags::PlacedTag;
 /// assert!(stockade::serde_json::from_str::<RouterOptions>(r#"{ "bodySize": 65536 }"#).is_err());
 /// # Ok::<(), stockade::serde_json::Error>(())
 /// ```
-///
-/// Spec: Router options.
+// Spec: Router options.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "InFile")]
 pub struct RouterOptions {

@@ -2,8 +2,7 @@
 //!
 //! Its methods never fail. [`Router::build`] reports all configuration errors
 //! at once, each with the route and the file and line of the call.
-//!
-//! Spec: Router construction and members.
+// Spec: Router construction and members.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -37,8 +36,7 @@ use stockade_map::policy::Policy;
 /// assert_eq!(app.routes()[0].pattern(), "/hello");
 /// # Ok::<(), stockade::ConfigError>(())
 /// ```
-///
-/// Spec: Router construction › createRouter.
+// Spec: Router construction › createRouter.
 #[doc(alias = "createRouter")]
 pub fn create_router(routes: RouteTree, options: RouterOptions) -> Router {
     let mut router = Router::with_options(options);
@@ -401,8 +399,7 @@ impl Router {
     ///
     /// `middleware` is `()`, one middleware, a tuple of middleware, or a `Vec`
     /// or array of [`Middleware`].
-    ///
-    /// Spec: Router construction and members › group.
+    // Spec: Router construction and members › group.
     #[track_caller]
     pub fn group<M>(
         &mut self,
@@ -453,8 +450,7 @@ impl Router {
 
     /// Adds middleware for all routes that are added after this call. It does
     /// not apply to earlier routes.
-    ///
-    /// Spec: Router construction and members › use.
+    // Spec: Router construction and members › use.
     #[doc(alias = "use")]
     #[track_caller]
     pub fn use_<M>(&mut self, middleware: impl IntoMiddlewareList<M>) -> &mut Self {

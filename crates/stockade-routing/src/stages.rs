@@ -8,8 +8,7 @@
 //! | the rate limit | before anything of the request is read |
 //! | request ids, access log, metrics, spans | before, and until the end of the response |
 //! | security headers, CORS headers, rate limit headers | after, on every response except a protocol switch |
-//!
-//! Spec: Router options; Response headers; Limits.
+// Spec: Router options; Response headers; Limits.
 
 use std::net::IpAddr;
 use std::ops::Deref;

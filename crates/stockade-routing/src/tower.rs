@@ -76,8 +76,7 @@ use crate::dispatch::ResponseFuture;
 /// serves::<String>(&app);
 /// # Ok::<(), stockade::ConfigError>(())
 /// ```
-///
-/// Spec: Use inside a host framework.
+// Spec: Use inside a host framework.
 impl<B> Service<http::Request<B>> for App
 where
     B: Body + Send + 'static,

@@ -14,8 +14,7 @@
 //! assert_eq!(app.routes().len(), 2);
 //! # Ok::<(), stockade::ConfigError>(())
 //! ```
-//!
-//! Spec: Route tree (object router); Route entry object.
+// Spec: Route tree (object router); Route entry object.
 
 use std::panic::Location;
 
@@ -78,8 +77,7 @@ impl RouteTree {
     ///
     /// The methods are GET, POST, PUT, DELETE and PATCH; every other key is a
     /// path segment.
-    ///
-    /// Spec: Route tree.
+    // Spec: Route tree.
     #[track_caller]
     pub fn key<M>(mut self, key: &str, node: impl IntoNode<M>) -> Self {
         let location = Location::caller();
@@ -126,8 +124,7 @@ impl RouteTree {
     /// entry. The node may also have a handler for GET.
     ///
     /// Experimental.
-    ///
-    /// Spec: WebSocket routes.
+    // Spec: WebSocket routes.
     #[track_caller]
     pub fn web_socket(mut self, entry: RouteEntry) -> Self {
         if let Some(earlier) = &self.web_socket {

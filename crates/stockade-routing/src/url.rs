@@ -1,6 +1,5 @@
 //! [`build_url`]: the path of a named route, with its parameters filled in.
-//!
-//! Spec: Router construction and members › generateUrl.
+// Spec: Router construction and members › generateUrl.
 
 use std::borrow::Cow;
 use std::fmt;

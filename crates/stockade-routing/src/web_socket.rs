@@ -1,8 +1,7 @@
 //! WebSocket routes: registration and compilation.
 //!
 //! Experimental.
-//!
-//! Spec: Router construction and members › addWebSocketRoute; WebSocket routes.
+// Spec: Router construction and members › addWebSocketRoute; WebSocket routes.
 
 use stockade_core::{
     HandlerFn, HandlerSignature, IntoSetting, Middleware, RouteDescription, Setting,
@@ -42,8 +41,7 @@ impl Router {
     /// router.add_web_socket_route("/echo", echo, WebSocketOptions::new()).name("echo");
     /// assert!(router.build().is_ok());
     /// ```
-    ///
-    /// Spec: Router construction and members › addWebSocketRoute.
+    // Spec: Router construction and members › addWebSocketRoute.
     #[track_caller]
     #[doc(alias = "addWebSocketRoute")]
     pub fn add_web_socket_route<F, Args>(

@@ -1,6 +1,5 @@
 //! [`CustomSerialization`]: application functions that replace helpers.
-//!
-//! Spec: Middleware helpers › `withSerialization`, option `custom`.
+// Spec: Middleware helpers › `withSerialization`, option `custom`.
 
 use std::fmt;
 use std::sync::Arc;

@@ -17,8 +17,7 @@
 //! assert_eq!(stockade::serde_json::to_string(&event)?, text);
 //! # Ok::<(), stockade::serde_json::Error>(())
 //! ```
-//!
-//! Spec: Serialization helpers.
+// Spec: Serialization helpers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -50,8 +49,7 @@ use crate::SerializationError;
 /// Returns [`DateOutOfRange`](SerializationError::DateOutOfRange) if the date
 /// is more than 8.64e15 ms away from 1970. The limits are in the years -271821
 /// and 275760.
-///
-/// Spec: Serialization helpers.
+// Spec: Serialization helpers.
 pub fn serialize_date<D: ToDate + ?Sized>(date: &D) -> Result<String, SerializationError> {
     Ok(date.to_date()?.to_string())
 }
@@ -80,8 +78,7 @@ pub fn serialize_date<D: ToDate + ?Sized>(date: &D) -> Result<String, Serializat
 /// # Errors
 /// Returns [`UnreadableDate`](SerializationError::UnreadableDate), a 400, if
 /// the text is not such a date, or if JavaScript or `D` cannot represent it.
-///
-/// Spec: Serialization helpers.
+// Spec: Serialization helpers.
 pub fn deserialize_date<D: FromDate>(text: &str) -> Result<D, SerializationError> {
     D::from_date(text.parse()?).map_err(|_| SerializationError::unreadable_date(text))
 }

@@ -1,6 +1,5 @@
 //! [`Serialization`] and [`Deserialization`]: the helpers with options.
-//!
-//! Spec: Middleware helpers › `withSerialization`.
+// Spec: Middleware helpers › `withSerialization`.
 
 use std::sync::Arc;
 

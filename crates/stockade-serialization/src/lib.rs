@@ -60,8 +60,7 @@
 //! `SystemTime` is recognized by its serde name and its field names,
 //! `secs_since_epoch` and `nanos_since_epoch`. Data that serde buffers while
 //! reading (`flatten`, `untagged`) is read like serde reads it.
-//!
-//! Spec: Serialization helpers.
+// Spec: Serialization helpers.
 
 // Modules:
 // - `mod@date`, `map`, `set`: the conversion functions, also for fields.

@@ -16,8 +16,7 @@
 //! assert_eq!(stockade::serde_json::to_string(&board)?, text);
 //! # Ok::<(), stockade::serde_json::Error>(())
 //! ```
-//!
-//! Spec: Serialization helpers.
+// Spec: Serialization helpers.
 
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer};
 use serde::ser::{self, Serialize, Serializer};
@@ -48,8 +47,7 @@ use crate::{SerializationError, deserialize_from_json, key, serialize_for_json};
 /// # Errors
 /// Fails like [`serialize_for_json`], and also if two keys become the same
 /// text.
-///
-/// Spec: Serialization helpers.
+// Spec: Serialization helpers.
 pub fn serialize_map<'a, M, K, V>(map: &'a M) -> Result<Value, SerializationError>
 where
     M: ?Sized,
@@ -88,8 +86,7 @@ where
 /// # Errors
 /// Returns [`Unreadable`](SerializationError::Unreadable), a 400, if the value
 /// is not an object, or if a key or a value does not match.
-///
-/// Spec: Serialization helpers.
+// Spec: Serialization helpers.
 pub fn deserialize_map<M, K, V>(value: Value) -> Result<M, SerializationError>
 where
     M: FromIterator<(K, V)> + IntoIterator<Item = (K, V)>,

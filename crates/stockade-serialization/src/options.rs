@@ -1,6 +1,5 @@
 //! [`SerializationOptions`]: the options of the helpers.
-//!
-//! Spec: Middleware helpers › `withSerialization`.
+// Spec: Middleware helpers › `withSerialization`.
 
 use serde::Deserialize;
 use stockade_errors::__internal::setters;

@@ -16,8 +16,7 @@
 //! assert_eq!(stockade::serde_json::to_string(&calendar)?, text);
 //! # Ok::<(), stockade::serde_json::Error>(())
 //! ```
-//!
-//! Spec: Serialization helpers.
+// Spec: Serialization helpers.
 
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer};
 use serde::ser::{self, Serialize, Serializer};
@@ -43,8 +42,7 @@ use crate::{SerializationError, deserialize_from_json, serialize_for_json};
 ///
 /// # Errors
 /// Fails like [`serialize_for_json`].
-///
-/// Spec: Serialization helpers.
+// Spec: Serialization helpers.
 pub fn serialize_set<'a, C>(set: &'a C) -> Result<Value, SerializationError>
 where
     C: ?Sized,
@@ -73,8 +71,7 @@ where
 /// # Errors
 /// Returns [`Unreadable`](SerializationError::Unreadable), a 400, if the value
 /// is not an array or an element does not match.
-///
-/// Spec: Serialization helpers.
+// Spec: Serialization helpers.
 pub fn deserialize_set<C>(value: Value) -> Result<C, SerializationError>
 where
     C: FromIterator<C::Item> + IntoIterator<Item: DeserializeOwned>,

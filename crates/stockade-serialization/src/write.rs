@@ -32,8 +32,7 @@ use crate::{Date, SerializationError, key};
 /// keys become the same text. Also fails if the nesting is deeper than
 /// [`MAX_DEPTH`](crate::MAX_DEPTH), which includes cyclic data. All errors are
 /// a 500.
-///
-/// Spec: Serialization helpers.
+// Spec: Serialization helpers.
 #[doc(alias = "serializeForJSON")]
 pub fn serialize_for_json<T: Serialize + ?Sized>(value: &T) -> Result<Value, SerializationError> {
     value.serialize(ValueWriter).map_err(|error| error.0)

@@ -87,8 +87,7 @@
 //!   `response_body`: the response body.
 //! - `upgraded`: connections that switch to another protocol, such as
 //!   WebSockets.
-//!
-//! Spec: Router construction and members › createServer.
+// Spec: Router construction and members › createServer.
 
 mod accept;
 mod address;

@@ -1,7 +1,6 @@
 //! [`Server`]: a router with options, ready to listen. [`BoundServer`]: a
 //! server with its port. [`ServerHandle`]: stops a server from elsewhere.
-//!
-//! Spec: Router construction and members › createServer.
+// Spec: Router construction and members › createServer.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -43,8 +42,7 @@ use crate::{ListenAddr, ServeError, ServerOptions, heap};
 /// # Ok(())
 /// # }
 /// ```
-///
-/// Spec: Router construction and members › createServer.
+// Spec: Router construction and members › createServer.
 pub trait CreateServer: Sized {
     /// Creates a server with the default options.
     ///

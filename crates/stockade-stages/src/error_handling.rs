@@ -1,7 +1,6 @@
 //! [`create_error_handler`] and [`with_error_handling`]: custom error
 //! responses.
-//!
-//! Spec: Errors › Response rules, rule 4.
+// Spec: Errors › Response rules, rule 4.
 
 use stockade_core::{
     ErrorHandler, ErrorHandlerOptions, IntoErrorHandler, IntoMiddleware as _, Middleware,
@@ -22,8 +21,7 @@ use stockade_core::{
 /// );
 /// assert_eq!(Middleware::new(handler).name(), "with_error_handling");
 /// ```
-///
-/// Spec: Errors › Response rules, rule 4.
+// Spec: Errors › Response rules, rule 4.
 #[doc(alias = "createErrorHandler")]
 #[must_use]
 pub fn create_error_handler(options: ErrorHandlerOptions) -> ErrorHandler {
@@ -39,8 +37,7 @@ pub fn create_error_handler(options: ErrorHandlerOptions) -> ErrorHandler {
 /// let shows_causes = with_error_handling(ErrorHandlerOptions::new().include_stack(true));
 /// assert_eq!(shows_causes.name(), "with_error_handling");
 /// ```
-///
-/// Spec: Errors › Response rules, rule 4.
+// Spec: Errors › Response rules, rule 4.
 #[doc(alias = "withErrorHandling")]
 pub fn with_error_handling<M>(handler: impl IntoErrorHandler<M>) -> Middleware {
     handler.into_error_handler().into_middleware()

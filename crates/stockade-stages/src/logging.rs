@@ -1,6 +1,5 @@
 //! [`with_logging`]: an access log line for each request and each response.
-//!
-//! Spec: Middleware helpers › `withLogging`.
+// Spec: Middleware helpers › `withLogging`.
 
 use serde::{Deserialize, Deserializer};
 use stockade_core::middleware::form;
@@ -67,8 +66,7 @@ use crate::observation::{AccessLogLine, Observation};
 ///
 /// assert_eq!(Middleware::new(with_logging().path(true)).name(), "with_logging");
 /// ```
-///
-/// Spec: Middleware helpers › `withLogging`.
+// Spec: Middleware helpers › `withLogging`.
 #[doc(alias = "withLogging")]
 pub fn with_logging() -> AccessLog {
     AccessLog { is_on: true, path: false }

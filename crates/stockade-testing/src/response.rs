@@ -193,10 +193,9 @@ impl TestResponse {
     /// body must be `{"error": message, …}`, or problem details with this
     /// message as `detail` or `title`.
     ///
-    /// Spec: Errors › Response rules.
-    ///
     /// # Panics
     /// Panics if the response is not this error.
+    // Spec: Errors › Response rules.
     #[track_caller]
     pub fn assert_error(&self, message: &str) -> &Self {
         if !(self.status().is_client_error() || self.status().is_server_error()) {
@@ -215,10 +214,9 @@ impl TestResponse {
     ///
     /// The status must be 400, or the `validation_status` of the application.
     ///
-    /// Spec: Errors › Statuses produced by the framework, 400.
-    ///
     /// # Panics
     /// Panics if validation did not reject the field with this rule.
+    // Spec: Errors › Statuses produced by the framework, 400.
     #[track_caller]
     pub fn assert_field_error(&self, field: &str, rule: &str) -> &Self {
         let body: Option<Value> = serde_json::from_slice(self.bytes()).ok();

@@ -3,8 +3,7 @@
 //! - here: the trait, and [`Unchecked`].
 //! - `has_schema_impls`: the types of the standard library.
 //! - `foreign_types`: the types of other crates, each behind a feature.
-//!
-//! Spec: Validation schemas.
+// Spec: Validation schemas.
 
 use std::any::TypeId;
 use std::borrow::Cow;
@@ -82,8 +81,7 @@ use crate::schema::Schema;
 /// The crate `time` writes `2024-02-29 12:30:00.0 +00:00:00`. For the RFC 3339
 /// format, a field needs `#[serde(with = "time::serde::rfc3339")]` and
 /// `#[schema(kind = "string", format = "date-time")]`.
-///
-/// Spec: Validation schemas.
+// Spec: Validation schemas.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no schema",
     label = "has no schema",

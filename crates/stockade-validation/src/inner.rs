@@ -1,7 +1,6 @@
 //! Rules composed of other rules: type references, unions, tuples and
 //! flattening.
-//!
-//! Spec: Validation schemas.
+// Spec: Validation schemas.
 
 use std::any::TypeId;
 use std::borrow::Cow;

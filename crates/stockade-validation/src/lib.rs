@@ -36,8 +36,6 @@
 //! | Rust, with closures for `custom`, `transform` and `default` | [`Rule`] |
 //! | a Rust type | [`HasSchema`], by hand or with `#[derive(Schema)]` (feature `derive`) |
 //!
-//! Spec: Validation schemas.
-//!
 //! # Integers
 //!
 //! `1.0` is an integer. If a rule accepts integers but no other numbers, the
@@ -151,6 +149,7 @@
 //!   these crates.
 //!
 //! [`Schema`]: struct@Schema
+// Spec: Validation schemas.
 
 // Modules:
 // - `schema`: `Schema`; `rule`: `Rule`, which builds one.

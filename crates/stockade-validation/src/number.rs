@@ -154,8 +154,7 @@ const LEAST: f64 = -9_223_372_036_854_775_808.0;
 /// Returns true for a decimal number that `coerce_types` accepts: a sign,
 /// digits, a fraction, an exponent, of any size. The caller trims white space.
 /// `.5` is a number, but `5.` is not.
-///
-/// Spec: Validation schemas › `coerceTypes`.
+// Spec: Validation schemas › `coerceTypes`.
 #[must_use]
 pub(crate) fn is_decimal(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);

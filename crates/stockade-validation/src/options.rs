@@ -1,6 +1,5 @@
 //! [`ValidationOptions`]: the options of a validation.
-//!
-//! Spec: Validation schemas › Validation options.
+// Spec: Validation schemas › Validation options.
 
 mod serde_impls;
 

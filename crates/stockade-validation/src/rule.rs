@@ -1,6 +1,5 @@
 //! [`Rule`]: the builder for schemas.
-//!
-//! Spec: Validation schemas › Field-rule keywords.
+// Spec: Validation schemas › Field-rule keywords.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -43,8 +42,7 @@ use crate::text_form::TextForm;
 /// assert_eq!(messages, ["String must be at least 2 characters", "even is invalid"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-///
-/// Spec: Validation schemas.
+// Spec: Validation schemas.
 #[derive(Clone, Debug)]
 #[must_use = "a rule does nothing until it is built"]
 pub struct Rule {

@@ -1,6 +1,5 @@
 //! [`Schema`]: a compiled, immutable schema that is cheap to clone.
-//!
-//! Spec: Validation schemas.
+// Spec: Validation schemas.
 
 use std::any::TypeId;
 use std::fmt;
@@ -24,8 +23,7 @@ use crate::rule::Rule;
 /// [`from_value`]: Self::from_value
 /// [`rule`]: Self::rule
 /// [`fields`]: Self::fields
-///
-/// Spec: Validation schemas.
+// Spec: Validation schemas.
 #[derive(Clone)]
 pub struct Schema {
     compiled: Arc<Compiled>,

@@ -1,6 +1,5 @@
 //! [`validate_against_schema`] and its outcome.
-//!
-//! Spec: Validation helpers.
+// Spec: Validation helpers.
 
 use serde_json::Value;
 use stockade_errors::{ApiError, FieldError};
@@ -10,8 +9,7 @@ use crate::check;
 use crate::options::ValidationOptions;
 
 /// The outcome of a validation.
-///
-/// Spec: Validation helpers.
+// Spec: Validation helpers.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Validated {
@@ -63,8 +61,7 @@ impl Validated {
 /// # Errors
 /// Fails with a 500 if a `transform`, `custom` or `default` function fails or
 /// panics. Invalid data is not an error here.
-///
-/// Spec: Validation helpers › `validateAgainstSchema`.
+// Spec: Validation helpers › `validateAgainstSchema`.
 #[doc(alias = "validateAgainstSchema")]
 pub fn validate_against_schema(
     schema: &Schema,

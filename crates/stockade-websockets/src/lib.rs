@@ -117,8 +117,7 @@
 //!   the handler waits for the shutdown ([`Sender::shutting_down`]).
 //! - A text-only route passes the Autobahn suite except for 1.2.1 to 1.2.8,
 //!   which expect binary messages back.
-//!
-//! Spec: WebSocket routes.
+// Spec: WebSocket routes.
 
 // Module overview:
 // - `handshake`, `origin`: the checks before the upgrade. Pure functions.

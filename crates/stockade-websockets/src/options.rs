@@ -23,8 +23,7 @@ use crate::deflate::Deflate;
 ///     .idle_timeout(Some(Duration::from_secs(300)));
 /// assert_eq!(options.max_payload, Some(65_536));
 /// ```
-///
-/// Spec: Router construction and members › addWebSocketRoute; WebSocket routes.
+// Spec: Router construction and members › addWebSocketRoute; WebSocket routes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WebSocketOptions {

@@ -2,8 +2,7 @@
 //!
 //! A browser sends cookies with every handshake, even from a page of another
 //! site. Neither a preflight nor the same-origin policy protects the handshake.
-//!
-//! Spec: WebSocket routes, rule 2.
+// Spec: WebSocket routes, rule 2.
 
 /// Returns true if a page of `origin` may connect to `host`.
 ///

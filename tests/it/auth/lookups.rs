@@ -1,6 +1,5 @@
 //! Fallible functions that find the user, and token schemes.
-//!
-//! Spec: Authentication. `Auth::lookup` and `Auth::scheme` are beyond it.
+// Spec: Authentication. `Auth::lookup` and `Auth::scheme` are beyond it.
 
 use stockade::auth::{ApiKeyHash, BasicCredentials, KeyRing, SessionId, generate_jwt};
 use stockade::extract::Headers;

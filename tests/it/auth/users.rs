@@ -1,6 +1,5 @@
 //! Authentication and authorization of users.
-//!
-//! Spec: Authentication; Middleware helpers › `withPermission`.
+// Spec: Authentication; Middleware helpers › `withPermission`.
 
 use std::sync::{Arc, Mutex};
 

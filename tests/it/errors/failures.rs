@@ -1,7 +1,6 @@
 //! Responses as errors: handlers and middleware that return a response in
 //! `Err`.
-//!
-//! Spec: Handler contract; Errors › Response rules.
+// Spec: Handler contract; Errors › Response rules.
 
 use stockade::ErrorReply;
 use stockade::prelude::*;

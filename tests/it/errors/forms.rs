@@ -1,7 +1,6 @@
 //! Custom error format: `error_handling` of a router, a group, a node or a
 //! route takes a function that changes the error response.
-//!
-//! Spec: Errors › Response rules.
+// Spec: Errors › Response rules.
 
 use stockade::errors::ErrorKind;
 use stockade::middleware::{ErrorHandlerOptions, error_of, with_error_handling};

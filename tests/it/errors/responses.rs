@@ -1,6 +1,5 @@
 //! Error responses: sent messages, hidden messages and log lines.
-//!
-//! Spec: Errors.
+// Spec: Errors.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};

@@ -1,6 +1,5 @@
 //! Streamed request bodies, request parts, and a reverse proxy that uses both.
-//!
-//! Spec: Request object › body; Limits › Body size.
+// Spec: Request object › body; Limits › Body size.
 
 use std::net::SocketAddr;
 

@@ -1,6 +1,5 @@
 //! WebSocket routes over an in-memory pipe, and over a real port.
-//!
-//! Spec: WebSocket routes; Router construction and members › addWebSocketRoute.
+// Spec: WebSocket routes; Router construction and members › addWebSocketRoute.
 
 use std::net::SocketAddr;
 

@@ -1,6 +1,5 @@
 //! Rate limits that choose the key and the quota for each request.
-//!
-//! Spec: Limits › Rate limit; Router options › `rateLimit`.
+// Spec: Limits › Rate limit; Router options › `rateLimit`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -104,7 +103,7 @@ async fn runs_after_middleware_of_its_level_that_sets_the_user() {
     }
 }
 
-/// Spec: Limits › Rate limit. Every request counts for an address, authenticated or not.
+// Spec: Limits › Rate limit. Every request counts for an address, authenticated or not.
 #[tokio::test]
 async fn failed_logins_count_for_the_address() {
     let api = routes! {

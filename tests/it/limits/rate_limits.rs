@@ -1,6 +1,5 @@
 //! Several rate limits on one route, and stores that fail.
-//!
-//! Spec: Limits › Rate limit; Middleware helpers › `withRateLimit`.
+// Spec: Limits › Rate limit; Middleware helpers › `withRateLimit`.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,6 @@
 //! Middleware helpers that transform, limit, log and respond.
-//!
-//! Spec: Middleware helpers; Errors › Response rules, rule 4; Limits ›
-//! `withRateLimit`.
+// Spec: Middleware helpers; Errors › Response rules, rule 4; Limits ›
+// `withRateLimit`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::pending;

@@ -1,6 +1,5 @@
 //! Middleware: its forms, its order and its responses.
-//!
-//! Spec: Middleware contract.
+// Spec: Middleware contract.
 
 use std::sync::Mutex;
 

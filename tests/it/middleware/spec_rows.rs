@@ -1,8 +1,7 @@
 //! Every row of four tables in the specification: Response headers, CORS rules,
 //! Limits and Statuses. The module of each subject tests the details.
-//!
-//! Spec: Response headers; Response headers › CORS rules; Limits; Errors ›
-//! Statuses.
+// Spec: Response headers; Response headers › CORS rules; Limits; Errors ›
+// Statuses.
 
 use std::time::Duration;
 

@@ -1,8 +1,7 @@
 //! The built-in stages, tested from outside: every row of Response headers,
 //! CORS rules, Limits and Statuses.
-//!
-//! Spec: Response headers; Response headers › CORS rules; Limits; Errors ›
-//! Statuses.
+// Spec: Response headers; Response headers › CORS rules; Limits; Errors ›
+// Statuses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,5 @@
 //! Routes for any method, and HEAD and OPTIONS routes in a tree.
-//!
-//! Spec: Route tree (object router); Router construction and members.
+// Spec: Route tree (object router); Router construction and members.
 
 use stockade::RouteEntry;
 use stockade::prelude::*;

@@ -1,6 +1,5 @@
 //! Configuration errors, all reported together when the router is built.
-//!
-//! Spec: Router construction and members.
+// Spec: Router construction and members.
 
 use std::collections::HashMap;
 

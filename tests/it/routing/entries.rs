@@ -1,6 +1,5 @@
 //! Route options for error handling, for documentation, and for public routes.
-//!
-//! Spec: Route entry object.
+// Spec: Route entry object.
 
 use std::time::Duration;
 

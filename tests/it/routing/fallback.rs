@@ -1,6 +1,5 @@
 //! The fallback: a handler for requests that do not match a route.
-//!
-//! Spec: Router construction and members › handle.
+// Spec: Router construction and members › handle.
 
 use stockade::middleware::CorsOptions;
 use stockade::prelude::*;

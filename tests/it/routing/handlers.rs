@@ -1,6 +1,5 @@
 //! Request handlers: their arguments and return values.
-//!
-//! Spec: Handler contract.
+// Spec: Handler contract.
 
 use std::borrow::Cow;
 use std::convert::Infallible;

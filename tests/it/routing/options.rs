@@ -1,7 +1,6 @@
 //! Combinations of options: of a router, a call and a route, in code and in
 //! files.
-//!
-//! Spec: Router options; Use inside a host framework, rule 2.
+// Spec: Router options; Use inside a host framework, rule 2.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,5 @@
 //! Paths and methods: the matching route and its parameters.
-//!
-//! Spec: Path syntax; Router construction and members.
+// Spec: Path syntax; Router construction and members.
 
 use stockade::prelude::*;
 use stockade::serde_json::Map;

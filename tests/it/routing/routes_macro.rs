@@ -1,6 +1,5 @@
 //! `routes!` through the facade crate.
-//!
-//! Spec: Route tree (object router); Route entry object.
+// Spec: Route tree (object router); Route entry object.
 
 use stockade::extract::Headers;
 use stockade::prelude::*;

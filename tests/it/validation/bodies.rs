@@ -1,6 +1,5 @@
 //! Bodies: limits, content types and malformed input.
-//!
-//! Spec: Limits › Body size; Request object › body.
+// Spec: Limits › Body size; Request object › body.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;

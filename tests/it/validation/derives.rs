@@ -1,6 +1,5 @@
 //! `#[derive(Schema)]` and `#[derive(ApiError)]` through the facade crate.
-//!
-//! Spec: Handler contract; Errors › Error classes.
+// Spec: Handler contract; Errors › Error classes.
 
 use std::error::Error as _;
 use std::fmt;

@@ -1,7 +1,6 @@
 //! Extractors of the connection and of middleware, optional arguments, and
 //! middleware with extractors.
-//!
-//! Spec: Handler contract; Middleware contract.
+// Spec: Handler contract; Middleware contract.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,6 +1,5 @@
 //! Validation on a route: route options, middleware and handler types.
-//!
-//! Spec: Validation schemas; Middleware helpers; Errors › Statuses.
+// Spec: Validation schemas; Middleware helpers; Errors › Statuses.
 
 use std::panic::Location;
 

@@ -1,6 +1,5 @@
 //! Untagged unions in bodies, queries, forms, replies and documents.
-//!
-//! Spec: Validation schemas.
+// Spec: Validation schemas.
 
 use std::borrow::Cow;
 

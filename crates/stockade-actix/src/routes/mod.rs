@@ -17,8 +17,7 @@ use crate::service::{ActixResponseFuture, answer};
 /// `ServiceConfig`. Each worker uses a clone.
 ///
 /// See [`ToActix::to_actix_routes`](crate::ToActix::to_actix_routes).
-///
-/// Spec: Router construction and members › toHostRouter.
+// Spec: Router construction and members › toHostRouter.
 #[derive(Clone, Debug)]
 pub struct ActixRoutes {
     routes: HostRoutes,

@@ -122,7 +122,7 @@ impl Work {
     }
 }
 
-/// Spec: Limits › Password hash cost.
+// Spec: Limits › Password hash cost.
 pub(super) const SPECIFIED_ITERATIONS: u32 = 10_000;
 /// OWASP Password Storage Cheat Sheet, PBKDF2-HMAC-SHA512.
 const ADVISED_ITERATIONS: u32 = 210_000;

@@ -1,6 +1,5 @@
 //! [`hash_password`], [`verify_password`] and related functions.
-//!
-//! Spec: Authentication › Password functions.
+// Spec: Authentication › Password functions.
 
 use super::cost::Work;
 use super::derive::{derive, is_hash_of};
@@ -35,8 +34,7 @@ use crate::random::array;
 /// # Errors
 /// Fails if the operating system provides no randomness. Every password is
 /// accepted, including the empty one.
-///
-/// Spec: Authentication › Password functions.
+// Spec: Authentication › Password functions.
 #[doc(alias = "hashPassword")]
 pub fn hash_password(password: &str) -> Result<String, PasswordError> {
     let salt: [u8; SALT_LENGTH] = array()?;
@@ -86,8 +84,7 @@ pub fn hash_password_with(password: &str, cost: PasswordCost) -> Result<String, 
 ///
 /// A stored value with more than 10,000,000 iterations, 1 GiB or 64 passes
 /// counts as malformed.
-///
-/// Spec: Authentication › Password functions.
+// Spec: Authentication › Password functions.
 #[doc(alias = "verifyPassword")]
 #[must_use]
 pub fn verify_password(password: &str, stored: &str) -> bool {

@@ -6,8 +6,7 @@
 //! - `cost`: [`PasswordCost`].
 //! - `password_hash`: parses and writes the three formats of a stored hash.
 //! - `derive`: PBKDF2 and Argon2id.
-//!
-//! Spec: Authentication › Password functions.
+// Spec: Authentication › Password functions.
 
 mod cost;
 mod derive;

@@ -106,9 +106,11 @@ const ARGON2ID: &str = "argon2id";
 /// Argon2 version 0x13, the only one since 2015.
 const VERSION: &str = "v=19";
 
-/// The length of a new salt in bytes. Spec: Password functions.
+/// The length of a new salt in bytes.
+// Spec: Password functions.
 pub(super) const SALT_LENGTH: usize = 16;
-/// The length of a new PBKDF2 hash in bytes. Spec: Password functions.
+/// The length of a new PBKDF2 hash in bytes.
+// Spec: Password functions.
 pub(super) const PBKDF2_LENGTH: usize = 64;
 /// The length of a new Argon2id hash in bytes.
 pub(super) const ARGON2ID_LENGTH: usize = 32;

@@ -29,8 +29,7 @@ use super::payload::Payload;
 /// assert_eq!(claims.expires_at(), claims.issued_at().map(|time| time + 3_600));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-///
-/// Spec: Authentication data.
+// Spec: Authentication data.
 #[derive(Clone)]
 pub struct Claims {
     payload: Payload,

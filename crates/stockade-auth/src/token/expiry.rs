@@ -1,7 +1,6 @@
 //! [`ExpiresIn`] and [`IntoExpiresIn`]: the lifetime of a token, such as `90m`,
 //! `1h`, `7d`.
-//!
-//! Spec: Authentication › Token functions; Limits › Token expiry default.
+// Spec: Authentication › Token functions; Limits › Token expiry default.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -27,8 +26,7 @@ use stockade_errors::locks::lock;
 /// assert_eq!(ExpiresIn::from("90m").seconds(), 5_400);
 /// assert_eq!(ExpiresIn::from("soon").seconds(), 3_600);
 /// ```
-///
-/// Spec: Authentication › Token functions.
+// Spec: Authentication › Token functions.
 #[doc(alias = "expiresIn")]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ExpiresIn {

@@ -1,6 +1,5 @@
 //! [`generate_jwt`] and [`TokenIssuer`]: issue tokens.
-//!
-//! Spec: Authentication › Token functions.
+// Spec: Authentication › Token functions.
 
 use std::borrow::Cow;
 
@@ -40,8 +39,7 @@ use crate::{Secret, base64url};
 /// Fails if the payload is not an object, cannot be serialized as JSON, is
 /// nested deeper than 127 levels, or has an `nbf` that is not a time. Also
 /// fails if the token would be longer than [`MAX_TOKEN_LENGTH`].
-///
-/// Spec: Authentication › Token functions.
+// Spec: Authentication › Token functions.
 #[doc(alias = "generateJWT")]
 pub fn generate_jwt<K: SigningKeys + ?Sized>(
     payload: impl Serialize,
@@ -139,8 +137,7 @@ impl TokenIssuer {
 }
 
 /// Sets `iat` and `exp`, and replaces existing values.
-///
-/// Spec: Authentication data.
+// Spec: Authentication data.
 fn add_times(
     claims: &mut Map<String, Value>,
     now: Reading,

@@ -10,8 +10,7 @@
 //!   algorithms.
 //! - `claims`: [`Claims`]; `json`: objects without duplicate names; `marks`:
 //!   the positions of the claims that identify a revocation.
-//!
-//! Spec: Authentication › Token functions.
+// Spec: Authentication › Token functions.
 
 mod algorithm;
 mod bearer;

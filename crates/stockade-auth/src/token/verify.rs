@@ -2,8 +2,7 @@
 //!
 //! A call allocates only the decoded payload if the header is a common one. The
 //! claims are parsed on first use.
-//!
-//! Spec: Authentication › Token functions.
+// Spec: Authentication › Token functions.
 
 use std::time::Duration;
 
@@ -35,8 +34,7 @@ use crate::base64url;
 /// assert!(verify_token("Bearer e30.e30.", &secret).is_none());
 /// # Ok::<(), stockade_errors::ConfigError>(())
 /// ```
-///
-/// Spec: Authentication › Token functions.
+// Spec: Authentication › Token functions.
 #[doc(alias = "verifyToken")]
 #[must_use]
 pub fn verify_token<K: TokenKeys + ?Sized>(token: &str, keys: &K) -> Option<Claims> {

@@ -1,4 +1,4 @@
-//! Spec: Authentication › Password functions.
+// Spec: Authentication › Password functions.
 
 use stockade_auth::{
     PasswordCost, PasswordHasher, hash_password, hash_password_with, needs_rehash, verify_password,

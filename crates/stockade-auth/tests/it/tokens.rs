@@ -1,4 +1,4 @@
-//! Spec: Authentication › Token functions.
+// Spec: Authentication › Token functions.
 
 use std::time::Duration;
 

@@ -2,8 +2,7 @@
 //!
 //! Hot: a request without asynchronous middleware makes only one allocation
 //! here, for the handler's future. Each asynchronous middleware adds one.
-//!
-//! Spec: Middleware contract.
+// Spec: Middleware contract.
 
 use std::fmt;
 use std::future::Future;

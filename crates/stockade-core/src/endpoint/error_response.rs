@@ -1,6 +1,5 @@
 //! [`ErrorContext`]: logs errors and creates error responses.
-//!
-//! Spec: Errors › Response rules.
+// Spec: Errors › Response rules.
 
 use std::error::Error as _;
 use std::fmt;
@@ -168,8 +167,7 @@ impl ErrorContext {
     /// decides which text the client receives. The application's error handler
     /// for the route, or for requests without a route, creates the response if
     /// there is one.
-    ///
-    /// Spec: Errors › Response rules.
+    // Spec: Errors › Response rules.
     #[doc(hidden)]
     #[cold]
     pub fn answer(&self, error: ApiError) -> Response {

@@ -1,8 +1,7 @@
 //! `Endpoint`: a compiled route with everything that runs for it.
 //!
 //! `chain` runs it, and `error_response` converts an error to a response.
-//!
-//! Spec: Middleware contract; Errors › Response rules.
+// Spec: Middleware contract; Errors › Response rules.
 
 mod chain;
 mod error_context_of;

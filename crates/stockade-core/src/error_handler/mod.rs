@@ -1,6 +1,5 @@
 //! `ErrorHandler`: custom error responses of an application.
-//!
-//! Spec: Errors › Response rules, rule 4.
+// Spec: Errors › Response rules, rule 4.
 
 mod middleware;
 mod reply;
@@ -23,8 +22,7 @@ use crate::endpoint::{ErrorContext, error_of, respond_with};
 use crate::{HttpBody, IntoSetting as _, Response, Setting};
 
 /// The options of an [`ErrorHandler`].
-///
-/// Spec: Errors › Response rules, rule 4.
+// Spec: Errors › Response rules, rule 4.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct ErrorHandlerOptions {

@@ -51,8 +51,7 @@ impl FromRequest for LastEventId {
 
 /// The client's address. Take an `Option<ClientIp>` if it may be unknown, such
 /// as for an in-process request.
-///
-/// Spec: Request object › ip.
+// Spec: Request object › ip.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct ClientIp(pub IpAddr);
 

@@ -27,8 +27,7 @@
 //! The body is read once and stored, so several arguments may use it, in any
 //! order. If an argument `A` may be missing, take `Option<A>`, which is then
 //! `None` ([`OptionalFromRequest`]).
-//!
-//! Spec: Request object; Handler contract.
+// Spec: Request object; Handler contract.
 
 mod body;
 mod connection;

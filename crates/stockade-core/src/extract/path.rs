@@ -46,8 +46,7 @@ use crate::{FromRequest, Request, RouteDescription};
 /// client.get("/flights/oslo-rome").await.assert_text("oslo to rome");
 /// # }
 /// ```
-///
-/// Spec: Path syntax; Request object.
+// Spec: Path syntax; Request object.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Path<T>(pub T);
 

@@ -42,8 +42,7 @@ use crate::{FromRequest, Request, RouteDescription, escaped};
 ///
 /// A route with `User<T>` needs `with_auth`, or application middleware that may
 /// set the user. Otherwise the build fails.
-///
-/// Spec: Request object › user.
+// Spec: Request object › user.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct User<T>(pub T);
 

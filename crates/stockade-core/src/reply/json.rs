@@ -39,8 +39,7 @@ use crate::{HttpBody, Reply, Response, RouteDescription, header_map_pool};
 /// assert_eq!(response.body().as_bytes(), Some(br#"{"id":7}"#.as_slice()));
 /// # Ok::<(), stockade::ApiError>(())
 /// ```
-///
-/// Spec: Handler contract, rule 1.
+// Spec: Handler contract, rule 1.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Json<T>(pub T);
 

@@ -18,8 +18,7 @@
 //! | `Result<R, E>` | `R`, or `E`, which is an [`IntoError`], such as an [`ApiError`], a `StatusCode` or a [`Redirect`] |
 //!
 //! A handler may also write the response itself: [`ResponseWriter`].
-//!
-//! Spec: Handler contract.
+// Spec: Handler contract.
 
 pub(crate) mod into_error;
 mod json;

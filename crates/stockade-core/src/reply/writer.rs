@@ -4,8 +4,7 @@
 //! as the head is sent, it returns the response, and polling the body continues
 //! the handler. No task is spawned, so a client disconnect also ends the
 //! handler.
-//!
-//! Spec: Handler contract, rule 2.
+// Spec: Handler contract, rule 2.
 
 use std::future::poll_fn;
 use std::pin::Pin;

@@ -1,6 +1,5 @@
 //! [`FieldError`]: the failure of one field.
-//!
-//! Spec: Validation schemas › Validation error record.
+// Spec: Validation schemas › Validation error record.
 
 mod params;
 mod serde_impls;

@@ -45,8 +45,7 @@ use crate::write::value::JsonWriter;
 /// error; serde_json panics. Structs with serde_json's names
 /// `$serde_json::private::…` are recognized even if serde_json's features are
 /// off.
-///
-/// Spec: Serialization helpers.
+// Spec: Serialization helpers.
 pub fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut buffer = take();
     let result = value.serialize(JsonWriter::new(&mut buffer));

@@ -15,8 +15,7 @@ use super::method::Failed;
 /// [`IntoError`] as its error.
 ///
 /// `None`, null, false, 0 and an empty text mean that there is no user.
-///
-/// Spec: Authentication › rule 3.
+// Spec: Authentication › rule 3.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a user",
     label = "this function returns `{Self}`",

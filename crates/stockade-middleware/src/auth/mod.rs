@@ -14,8 +14,7 @@
 //! - `session`: the session cookie.
 //! - `user_key`: the identity of a user, as a key.
 //! - `password`: password hashing without blocking.
-//!
-//! Spec: Authentication.
+// Spec: Authentication.
 
 mod authenticator;
 mod challenge;

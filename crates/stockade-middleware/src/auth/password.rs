@@ -17,8 +17,7 @@ use tokio::sync::{Semaphore, oneshot};
 /// # Errors
 /// Fails if the operating system provides no randomness or no thread. As an
 /// `ApiError` this is a 500.
-///
-/// Spec: Authentication › Password functions.
+// Spec: Authentication › Password functions.
 pub async fn hash_password_async(password: impl Into<String>) -> Result<String, PasswordError> {
     let password = password.into();
     on_thread(move || hash_password(&password)).await?

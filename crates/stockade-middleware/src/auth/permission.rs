@@ -29,8 +29,7 @@ use super::form;
 /// });
 /// assert_eq!(own.name(), "with_permission");
 /// ```
-///
-/// Spec: Middleware helpers › `withPermission`.
+// Spec: Middleware helpers › `withPermission`.
 #[doc(alias = "withPermission")]
 pub fn with_permission<M>(check: impl Permission<M>) -> Middleware {
     let name = check.name().map(str::to_owned);

@@ -14,8 +14,7 @@ use stockade_errors::ApiError;
 /// let editors = [with_role("admin"), with_role(["editor", "admin"])];
 /// assert_eq!(editors[0].name(), "with_role");
 /// ```
-///
-/// Spec: Authentication › `withRole`.
+// Spec: Authentication › `withRole`.
 #[doc(alias = "withRole")]
 pub fn with_role(roles: impl IntoRoles) -> Middleware {
     let roles: Arc<[String]> = roles.into_roles().into();

@@ -29,8 +29,7 @@ use super::{Auth, IntoUser, Lookup, no_user};
 /// assert_eq!((bearer.name(), own.name()), ("with_auth", "with_auth"));
 /// # Ok::<(), stockade::ConfigError>(())
 /// ```
-///
-/// Spec: Authentication › `withAuth`.
+// Spec: Authentication › `withAuth`.
 #[doc(alias = "withAuth")]
 pub fn with_auth<M>(auth: impl IntoAuth<M>) -> Middleware {
     auth.into_auth().into_middleware().named("with_auth")
@@ -68,8 +67,7 @@ impl Auth {
     }
 
     /// Creates the 401 for the methods with invalid credentials.
-    ///
-    /// Spec: Authentication › rule 5; RFC 6750, section 3.
+    // Spec: Authentication › rule 5; RFC 6750, section 3.
     pub(super) fn unauthorized(&self, invalid: MethodSet, is_other_scheme: bool) -> ApiError {
         let challenges = self.methods.iter().enumerate().map(|(index, method)| {
             let challenge = &method.challenge;
@@ -89,8 +87,7 @@ impl Auth {
 /// function from a token to a user, `fn(String) -> Option<U>` or `async
 /// fn(String) -> Option<U>`. The function gets the text after `Bearer` in
 /// `Authorization`.
-///
-/// Spec: Authentication › rule 7.
+// Spec: Authentication › rule 7.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot find a user",
     label = "neither an `Auth` nor a function from a token to a user",

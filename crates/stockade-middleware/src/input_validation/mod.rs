@@ -1,6 +1,5 @@
 //! [`with_input_validation`]: simple checks of body fields.
-//!
-//! Spec: Middleware helpers › `withInputValidation`; Errors › Statuses.
+// Spec: Middleware helpers › `withInputValidation`; Errors › Statuses.
 
 mod documented;
 mod rules;
@@ -47,8 +46,7 @@ pub use self::rules::{InputRules, IntoInputRules, form};
 ///
 /// An invalid rule (an unknown key, an unknown type, a malformed pattern) is a
 /// configuration error.
-///
-/// Spec: Middleware helpers › `withInputValidation`.
+// Spec: Middleware helpers › `withInputValidation`.
 #[doc(alias = "withInputValidation")]
 #[track_caller]
 pub fn with_input_validation<M>(rules: impl IntoInputRules<M>) -> Middleware {
@@ -92,8 +90,7 @@ pub fn with_input_validation<M>(rules: impl IntoInputRules<M>) -> Middleware {
 /// For an absent field, only `required` is checked. Null counts as absent for
 /// that check, but a `type` rejects it. Lengths and a pattern imply the type
 /// `string`, unless the rule has another type.
-///
-/// Spec: Middleware helpers › `withInputValidation`.
+// Spec: Middleware helpers › `withInputValidation`.
 #[derive(Clone, Debug, Default)]
 #[must_use = "a rule checks nothing by itself"]
 pub struct InputRule {

@@ -20,8 +20,7 @@ pub struct InputRules {
 /// `maxLength` and `pattern`.
 ///
 /// `M` is a marker of the notation and is inferred.
-///
-/// Spec: Middleware helpers › `withInputValidation`.
+// Spec: Middleware helpers › `withInputValidation`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not hold rules of input",
     label = "no rules of input",

@@ -5,8 +5,7 @@
 //! [paths](HostRoute::paths) for each route that match every request of the
 //! route, and maybe more, and passes the matching requests on. This module
 //! finds the route of a request by its raw path, as usual.
-//!
-//! Spec: Router construction and members › toHostRouter.
+// Spec: Router construction and members › toHostRouter.
 
 mod path;
 mod without_effect;
@@ -62,8 +61,7 @@ use crate::{dispatch, finish, lookup, no_route};
 /// );
 /// # Ok::<(), stockade::ConfigError>(())
 /// ```
-///
-/// Spec: Router construction and members › toHostRouter.
+// Spec: Router construction and members › toHostRouter.
 #[derive(Clone)]
 pub struct HostRoutes {
     app: Arc<Resolved>,

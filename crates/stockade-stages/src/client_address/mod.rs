@@ -3,8 +3,7 @@
 //! A proxy appends the address of its client to `X-Forwarded-For`. The list is
 //! therefore read from the right, and only as far as proxies are trusted. The
 //! client may have written the entries further left.
-//!
-//! Spec: Router options › `trustProxy`; Limits › Client identity.
+// Spec: Router options › `trustProxy`; Limits › Client identity.
 
 // Files:
 // - `trust`: `TrustProxy`, the trusted proxies and the header that they write.

@@ -1,6 +1,5 @@
 //! [`TrustProxy`]: the trusted proxies and the header that they write.
-//!
-//! Spec: Router options › `trustProxy`.
+// Spec: Router options › `trustProxy`.
 
 use ipnet::{IpNet, Ipv4Net};
 use serde::de::Error as _;
@@ -26,8 +25,7 @@ use stockade_errors::{ConfigError, ConfigIssue};
 /// assert_eq!(Ok(TrustProxy::from(["::1"])), TrustProxy::networks(["::1"]));
 /// assert!(TrustProxy::networks(["10.0.0.0/8", "here"]).is_err());
 /// ```
-///
-/// Spec: Router options › `trustProxy`.
+// Spec: Router options › `trustProxy`.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[doc(alias = "trustProxy")]
 pub struct TrustProxy {

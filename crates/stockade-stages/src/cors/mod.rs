@@ -2,8 +2,7 @@
 //!
 //! A router and [`with_cors`] take [`CorsOptions`]. `Cors` is prepared once
 //! from these options, and writes the headers of responses and preflights.
-//!
-//! Spec: Response headers › CORS rules.
+// Spec: Response headers › CORS rules.
 
 // Files:
 // - `options`: `CorsOptions` and `CorsOrigin`.

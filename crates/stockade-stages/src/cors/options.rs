@@ -1,6 +1,5 @@
 //! [`CorsOptions`] and [`CorsOrigin`]: the CORS options.
-//!
-//! Spec: Router options › `corsOrigin`; Response headers › CORS rules.
+// Spec: Router options › `corsOrigin`; Response headers › CORS rules.
 
 use std::fmt;
 
@@ -29,8 +28,7 @@ use stockade_errors::__internal::setters;
 /// Deserialization never fails. Any value except an origin or a list of origins
 /// becomes [`Malformed`](Self::Malformed), which logs a warning and counts as
 /// unset.
-///
-/// Spec: Router options › `corsOrigin`; Response headers › CORS rules, rule 5.
+// Spec: Router options › `corsOrigin`; Response headers › CORS rules, rule 5.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq)]
 #[doc(alias = "corsOrigin")]
 #[serde(from = "CorsOriginNotation")]
@@ -114,11 +112,10 @@ impl<T: Into<String>> From<Vec<T>> for CorsOrigin {
 /// The options can be read from a configuration file, with the names of the
 /// fields or in camel case. An unknown key is an error.
 ///
-/// Spec: Response headers › CORS rules.
-///
 /// # Beyond the spec
 ///
 /// The specification has only the origin; the other options are additions.
+// Spec: Response headers › CORS rules.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]

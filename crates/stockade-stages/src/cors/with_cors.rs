@@ -1,6 +1,5 @@
 //! [`with_cors`]: CORS for some routes, or inside another host.
-//!
-//! Spec: Middleware helpers › `withCors`.
+// Spec: Middleware helpers › `withCors`.
 
 use std::sync::Arc;
 
@@ -35,8 +34,7 @@ use crate::described::is_any;
 /// let any = with_cors("*");
 /// # drop(any);
 /// ```
-///
-/// Spec: Middleware helpers › `withCors`; Response headers › CORS rules.
+// Spec: Middleware helpers › `withCors`; Response headers › CORS rules.
 #[doc(alias = "withCors")]
 pub fn with_cors(options: impl Into<CorsOptions>) -> Middleware {
     let cors = Arc::new(Cors::new(&options.into()));

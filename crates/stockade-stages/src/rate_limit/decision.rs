@@ -50,8 +50,7 @@ impl Decision {
 
 /// Creates the error that rejects a request: 429 `Too Many Requests` with
 /// `Retry-After`.
-///
-/// Spec: Errors › Statuses produced by the framework, row 429.
+// Spec: Errors › Statuses produced by the framework, row 429.
 #[must_use]
 pub fn too_many(decision: &Decision) -> ApiError {
     let seconds = itoa::Buffer::new().format(decision.retry_after_seconds()).to_owned();

@@ -1,6 +1,5 @@
 //! [`RateKey`]: the client that is charged for a request.
-//!
-//! Spec: Limits › Client identity.
+// Spec: Limits › Client identity.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -30,8 +30,7 @@
 //! [`max_keys`](RateLimit::max_keys). At the cap, new keys are counted in
 //! 16,384 windows by keyed hash, which use an additional 256 KiB while they are
 //! in use. A mostly empty table shrinks as new keys arrive.
-//!
-//! Spec: Limits › Rate limit; Router options › `rateLimit`.
+// Spec: Limits › Rate limit; Router options › `rateLimit`.
 
 // Files:
 // - `quota`: `Quota`, its notations, and `RateLimitPolicy`, a quota with its

@@ -1,6 +1,5 @@
 //! Parsing of rate limits, and of other options that can be off, in a file.
-//!
-//! Spec: Router options › `rateLimit`.
+// Spec: Router options › `rateLimit`.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -1,6 +1,5 @@
 //! [`RateLimit`]: the options of a rate limit.
-//!
-//! Spec: Router options › `rateLimit`.
+// Spec: Router options › `rateLimit`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -38,8 +37,7 @@ pub(super) type KeyGenerator = dyn Fn(&Request) -> Result<String, ApiError> + Se
 /// assert!(RateLimit::new().max_requests(0).build().is_err());
 /// # Ok::<(), stockade::ConfigError>(())
 /// ```
-///
-/// Spec: Router options › `rateLimit`; Middleware helpers › `withRateLimit`.
+// Spec: Router options › `rateLimit`; Middleware helpers › `withRateLimit`.
 #[derive(Clone, Deserialize)]
 #[doc(alias = "rateLimit")]
 #[serde(default, deny_unknown_fields)]

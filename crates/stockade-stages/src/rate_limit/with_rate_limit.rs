@@ -1,6 +1,5 @@
 //! [`with_rate_limit`]: rate limiting of some routes.
-//!
-//! Spec: Middleware helpers › `withRateLimit`; Limits › `withRateLimit`.
+// Spec: Middleware helpers › `withRateLimit`; Limits › `withRateLimit`.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -71,8 +70,7 @@ use super::{
 ///
 /// If a store fails, the response is its error and no request passes uncounted,
 /// unless [`RateLimit::on_store_failure`] is set.
-///
-/// Spec: Middleware helpers › `withRateLimit`.
+// Spec: Middleware helpers › `withRateLimit`.
 #[doc(alias = "withRateLimit")]
 pub fn with_rate_limit(limit: impl Into<RouteLimit>) -> RouteLimit {
     limit.into()

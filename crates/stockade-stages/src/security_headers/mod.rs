@@ -15,8 +15,7 @@
 //! assert_eq!(headers["cache-control"], "no-store");
 //! # Ok::<(), stockade::ConfigError>(())
 //! ```
-//!
-//! Spec: Response headers.
+// Spec: Response headers.
 
 mod prepared;
 

@@ -1,6 +1,5 @@
 //! The table of keywords and the types of their values.
-//!
-//! Spec: Validation schemas › Field-rule keywords.
+// Spec: Validation schemas › Field-rule keywords.
 
 use serde_json::{Map, Value};
 use stockade_path::__internal::keywords;

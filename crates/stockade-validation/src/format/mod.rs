@@ -52,8 +52,7 @@
 //! Each check reads the text a fixed number of times. Only `idn-email` and
 //! `regex` allocate. A grammar with a maximum length rejects longer text
 //! unread.
-//!
-//! Spec: Validation schemas › Types, Keywords.
+// Spec: Validation schemas › Types, Keywords.
 
 // Modules:
 // - `base64`, `card`, `date`, `duration`, `email`, `hostname`, `ip`, `iri`,

@@ -4,8 +4,7 @@
 //! route. `Rules::guard` runs it before all middleware.
 //!
 //! Source: RFC 6455, section 4.2; RFC 8441, section 5 (HTTP/2).
-//!
-//! Spec: WebSocket routes.
+// Spec: WebSocket routes.
 
 use std::sync::{Arc, OnceLock};
 

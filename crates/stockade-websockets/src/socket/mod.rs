@@ -44,8 +44,7 @@ use crate::waker_set::WakerSet;
 ///     Ok(())
 /// }
 /// ```
-///
-/// Spec: WebSocket routes.
+// Spec: WebSocket routes.
 #[derive(Debug)]
 pub struct WebSocket {
     receiver: Receiver,

@@ -8,9 +8,8 @@
 //! prescribes: it does not have our rate limit, CORS or security headers, and
 //! it responds itself if no route matches. The column
 //! [`Row::handed_over`](table::Row) lists all of these differences.
-//!
-//! Spec: Use inside a host framework; Router construction and members ›
-//! toHostRouter.
+// Spec: Use inside a host framework; Router construction and members ›
+// toHostRouter.
 
 pub mod api;
 pub mod table;

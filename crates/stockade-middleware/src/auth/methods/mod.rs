@@ -58,8 +58,7 @@ use crate::CrossOriginProtection;
 /// ```
 ///
 /// [`with_auth`](super::with_auth) is the same as middleware.
-///
-/// Spec: Authentication › Bearer-token middleware.
+// Spec: Authentication › Bearer-token middleware.
 #[derive(Clone, Debug)]
 #[must_use = "it does nothing until it is the `auth` of routes"]
 pub struct Auth {
@@ -158,8 +157,7 @@ impl Auth {
     ///
     /// API documents describe a bearer token unless you set
     /// [`documented_as`](Self::documented_as).
-    ///
-    /// Spec: Authentication › `verify`.
+    // Spec: Authentication › `verify`.
     pub fn verify<M>(verify: impl Lookup<WholeRequest, M, Output: IntoUser>) -> Self {
         let reader = CredentialReader::whole_request(Policy::IgnoreErrors);
         Self::one(verify.into_method(reader).0)

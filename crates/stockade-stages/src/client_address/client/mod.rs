@@ -2,8 +2,7 @@
 //!
 //! Hot: it does not allocate, and without a trusted proxy it does not read
 //! headers.
-//!
-//! Spec: Limits › Client identity, without `trustProxy` behind a proxy.
+// Spec: Limits › Client identity, without `trustProxy` behind a proxy.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,8 +29,7 @@ use super::trust::{Header, Networks, TrustProxy, Trusted};
 ///
 /// An invalid address counts as the peer, and so does an element of `Forwarded`
 /// without `for`. An IPv4-mapped address becomes an IPv4 address.
-///
-/// Spec: Limits › Client identity.
+// Spec: Limits › Client identity.
 #[must_use]
 pub fn client_address(
     peer: Option<IpAddr>,
@@ -85,8 +83,7 @@ pub fn client_behind_local_peer(headers: &HeaderMap, trust: &TrustProxy) -> Opti
 ///
 /// Warns once for each `warned`, a flag for the whole process. Returns true if
 /// it has warned.
-///
-/// Spec: Limits › Without `trustProxy` behind a proxy.
+// Spec: Limits › Without `trustProxy` behind a proxy.
 pub fn warn_untrusted(headers: &HeaderMap, trust: &TrustProxy, warned: &AtomicBool) -> bool {
     if trust.is_set() || warned.load(Ordering::Relaxed) {
         return false;

@@ -2,8 +2,7 @@
 //!
 //! Hot: `Cors::apply` clones prepared values; it allocates only if the map
 //! grows.
-//!
-//! Spec: Response headers › CORS rules.
+// Spec: Response headers › CORS rules.
 
 use std::fmt;
 
@@ -39,8 +38,7 @@ use super::origin::is_origin;
 /// | malformed | any or none | same as unset |
 ///
 /// A route with its own rules has its own `Cors`.
-///
-/// Spec: Response headers › CORS rules.
+// Spec: Response headers › CORS rules.
 #[derive(Clone, Debug)]
 pub struct Cors {
     rule: Rule,
@@ -110,8 +108,7 @@ impl Cors {
     /// counts as unset, and so does a list that contains one. A malformed
     /// method or header name restores the default of its list. Origins in
     /// addition to `*` have no effect.
-    ///
-    /// Spec: Response headers › CORS rules, rule 5.
+    // Spec: Response headers › CORS rules, rule 5.
     #[must_use]
     pub fn new(options: &CorsOptions) -> Self {
         let list = |what, own: &[String]| {
@@ -308,7 +305,7 @@ impl Rule {
         }
     }
 
-    /// Spec: Response headers › CORS rules, rule 5.
+    // Spec: Response headers › CORS rules, rule 5.
     fn malformed(origin: impl fmt::Display) -> Self {
         log::warn!(
             target: "stockade",
@@ -409,7 +406,7 @@ const ALLOWED: &str = "Content-Type, Authorization";
 const EXPOSED: &str = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
 const LEGACY_HEADERS: &str = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
 const LEGACY_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
-/// Spec: Router options › `corsOrigin`.
+// Spec: Router options › `corsOrigin`.
 const DEVELOPMENT_ORIGIN: &str = "http://localhost:3000";
 static TRUE: HeaderValue = HeaderValue::from_static("true");
 const REQUEST_PRIVATE_NETWORK: HeaderName =
