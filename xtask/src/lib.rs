@@ -11,6 +11,7 @@ mod bench;
 mod bench_websockets;
 pub mod browser;
 mod check;
+mod citations;
 pub mod clippy;
 mod command;
 pub mod debian;

@@ -3,12 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::citations::Files;
 use crate::specification::Specification;
 use crate::{Outcome, flows, names, prelude, readme, root};
 
 /// Checks every source file and manifest of the workspace, the names in
-/// ARCHITECTURE.md, the prelude, README and guides, the public type names, and
-/// the references to the specification.
+/// ARCHITECTURE.md, the prelude, README and guides, the public type names, the
+/// references to the specification, and the files that documents and comments
+/// cite.
 pub fn run() -> Outcome {
     let root = root();
     let mut faults = flows::check(&root);
@@ -16,27 +18,46 @@ pub fn run() -> Outcome {
     faults.extend(names::check(&root));
     faults.extend(readme::check(&root)?);
     let specification = Specification::read(&root)?;
-    for folder in ["crates", "facade", "examples", "tests", "xtask"] {
-        for path in files_below(&root.join(folder)) {
-            let Ok(text) = fs::read_to_string(&path) else { continue };
-            let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
-            match path.extension().and_then(|extension| extension.to_str()) {
-                Some("rs") => {
-                    faults.extend(source(&name, &text));
-                    if !name.starts_with("xtask") {
-                        faults.extend(specification.faults(&name, &text));
-                    }
-                    if is_library(&name) {
-                        faults.extend(question_lines(&name, &text));
-                        faults.extend(poisoning(&name, &text));
-                    }
-                }
-                Some("toml") if name.starts_with("crates") => faults.extend(manifest(&name, &text)),
-                _ => {}
-            }
-        }
+    let folders = ["crates", "facade", "book", "docs", "examples", "tests", "xtask"];
+    let paths = folders.iter().flat_map(|folder| files_below(&root.join(folder)));
+    let paths: Vec<PathBuf> = paths.chain(documents(&root)).collect();
+    let names: Vec<PathBuf> =
+        paths.iter().map(|path| path.strip_prefix(&root).unwrap_or(path).to_path_buf()).collect();
+    let files = Files::new(&names);
+    for (path, name) in paths.iter().zip(&names) {
+        let Ok(text) = fs::read_to_string(path) else { continue };
+        faults.extend(file(&name.display().to_string(), &text, &specification, &files));
     }
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+}
+
+/// Returns the documents in the root.
+fn documents(root: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.filter(|path| path.extension().is_some_and(|found| found == "md")).collect()
+}
+
+/// Returns the faults of one file.
+fn file(name: &str, text: &str, specification: &Specification, files: &Files) -> Vec<String> {
+    let mut faults = Vec::new();
+    let is_copied = name.starts_with("tests/vectors") || name.ends_with("CHANGELOG.md");
+    match Path::new(name).extension().and_then(|extension| extension.to_str()) {
+        Some("rs") => {
+            faults.extend(source(name, text));
+            if !name.starts_with("xtask") {
+                faults.extend(specification.faults(name, text));
+                faults.extend(files.faults(name, text));
+            }
+            if is_library(name) {
+                faults.extend(question_lines(name, text));
+                faults.extend(poisoning(name, text));
+            }
+        }
+        Some("md") if !is_copied => faults.extend(files.faults(name, text)),
+        Some("toml") if name.starts_with("crates") => faults.extend(manifest(name, text)),
+        _ => {}
+    }
+    faults
 }
 
 /// Returns true for published code.

@@ -130,7 +130,7 @@ fn errors_of_the_framework_have_types_with_a_base() {
     ] {
         assert_eq!(body(&app, request)["type"], format!("{BASE}{name}"), "{request}");
     }
-    // The texts from SPEC.md stay the same.
+    // The texts of the specification stay the same.
     let failed = body(&app, "PUT /strict\ncontent-type: application/json\n\n{}");
     assert_eq!((&failed["detail"], &failed["status"]), (&json!("Validation failed"), &json!(400)));
     let app = with(RouterOptions::new().problem_details(BASE).validation_status(422));

@@ -1,7 +1,5 @@
 //! Converts JSON to a [`Rule`]: detects the notation of each node and reads its
 //! content.
-//!
-//! Source: behaviour.md, section 11, "Which notation?".
 
 use std::panic::Location;
 

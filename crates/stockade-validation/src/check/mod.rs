@@ -10,9 +10,9 @@
 //! and validating it allocates only for `unique` ([`equal`](crate::equal)) and
 //! `custom` functions.
 //!
-//! The steps for one value follow behaviour.md, section 11: trim, transform,
-//! conversion ([`prepare`]), null and absence, type, enum, const, strings,
-//! numbers, arrays, objects, custom. The recursion is as deep as the schema.
+//! The steps for one value, in order: trim, transform, conversion
+//! ([`prepare`]), null and absence, type, enum, const, strings, numbers, arrays,
+//! objects, custom. The recursion is as deep as the schema.
 //! For a recursive schema, it is as deep as the data. Both are bounded.
 //!
 //! - this module: the entry points, each with its sink.

@@ -1,6 +1,4 @@
 //! Every keyword for a single value, in both notations: message and rule.
-//!
-//! Source: behaviour.md, section 11.
 
 use serde_json::{Value, json};
 
