@@ -26,6 +26,12 @@ pub fn program(name: &str) -> Outcome<PathBuf> {
     Ok(target()?.join("release").join(format!("{name}{}", env::consts::EXE_SUFFIX)))
 }
 
+/// Returns the date of today, such as `2026-11-29`.
+pub fn date() -> Outcome<String> {
+    let output = Command::new("date").arg("+%F").output().map_err(|error| error.to_string())?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
 /// Builds packages of this workspace separately, so that no contestant gets
 /// features that another contestant enables.
 pub fn build(packages: &[&str]) -> Outcome {

@@ -15,7 +15,7 @@ use crate::row::{self, Row, median};
 use crate::sample::Sample;
 use crate::{Outcome, place};
 
-/// Writes the results so far to `results.md` and `chart.svg` in the target
+/// Writes the results so far to `results.md` and two charts in the target
 /// directory.
 pub(crate) fn write(journal: &Journal, options: &Options) -> Outcome {
     write_to(&place::target()?, journal, options)
@@ -48,11 +48,26 @@ fn show(readme: &Path, text: &str) -> Outcome {
 fn write_to(folder: &Path, journal: &Journal, options: &Options) -> Outcome {
     let rows = row::rows(&journal.rounds);
     let text = text(journal, &rows, options);
-    for (name, text) in [("results.md", text), ("chart.svg", chart::draw(&parted(&rows)[0]))] {
+    let [saturated, _] = parted(&rows);
+    let about = format!("{}, {}", place::date()?, place::machine());
+    let few = saturated.iter().filter(|row| is_in_small_chart(row));
+    let files = [
+        ("results.md", text),
+        ("chart.svg", chart::draw(&saturated, &about)),
+        ("chart-small.svg", chart::draw(few, &about)),
+    ];
+    for (name, text) in files {
         let path = folder.join(name);
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(())
+}
+
+/// Returns true if the small chart of the README shows a row: one simple and
+/// one complete workload, and frameworks in Rust.
+fn is_in_small_chart(row: &Row) -> bool {
+    let is_rust = !row.contestant.starts_with("fastify") && !row.contestant.starts_with("express");
+    ["json", "secure"].contains(&row.workload.as_str()) && is_rust
 }
 
 /// Replaces the text between the two markers.
@@ -137,14 +152,14 @@ fn requests(rows: &[Row]) -> String {
 fn paced_table(rows: &[Row], options: &Options) -> String {
     let noise = median(rows.iter().map(|row| row.noise(|sample| sample.p99))) * 100.0;
     let mut text = format!(
-        "## At a pace\n\nMedians of {} rounds of {} s on {}.\nIn a round all are asked the same \
-         number of requests per second, at fixed times: as many as keep hyper busy for about \
-         {:.0} % of the time.\nLatencies count from when a request was due; p99 is the median of \
-         slices of 50 ms, so that the machine may stand still in some of them. That of hyper's own \
-         two turns of a round is {noise:.0} % apart.\n\n\
-         | json at a pace | asked per second, thousands | server busy, % | CPU µs per request \
-         | p50, µs | p99 of 50 ms, µs | p99.9, µs | p99 of the delay to send, µs | no answer at the end, ‰ \
-         |\n|---|{}\n",
+        "## At a fixed rate\n\nMedians of {} rounds of {} s on {}.\nIn a round, each server gets \
+         the same number of requests per second, at fixed times: the number that keeps hyper busy \
+         for about {:.0} % of the time.\nLatencies count from the time when a request was due. p99 \
+         is the median of slices of 50 ms, which tolerates pauses of the machine in some slices. \
+         p99 of the two runs of hyper in a round differs by {noise:.0} %.\n\n\
+         | json at a fixed rate | requests per second, thousands | server busy, % | CPU µs per \
+         request | p50, µs | p99 of 50 ms, µs | p99.9, µs | p99 of the delay to send, µs | no \
+         response at the end, ‰ |\n|---|{}\n",
         rows.first().map_or(0, Row::rounds),
         options.seconds(true),
         place::machine(),
@@ -173,9 +188,10 @@ fn about(rows: &[Row], options: &Options) -> String {
     let noise = median(rows.iter().map(|row| row.noise(|sample| sample.cpu))) * 100.0;
     let busy = median(rows.iter().map(|row| row.median(|sample| sample.busy))) * 100.0;
     format!(
-        "Medians of {rounds} rounds of {} s on {}; in brackets the ratio to hyper by hand, formed \
-         within a round.\nHyper's own two turns of a round are {noise:.0} % apart, and servers had \
-         {busy:.0} % of their processor.\n\n",
+        "{}: medians of {rounds} rounds of {} s on {}. The ratio to hand-written hyper is in \
+         parentheses and is computed within each round.\nThe two runs of hyper in a round differ \
+         by {noise:.0} %. The servers had {busy:.0} % of their processor.\n\n",
+        place::date().unwrap_or_default(),
         options.seconds(false),
         place::machine(),
     )
@@ -216,7 +232,7 @@ fn table(title: &str, rows: &[Row], cell: impl Fn(&Row) -> String) -> String {
 fn extras_table(extras: &[(String, Extras)]) -> String {
     let mut text = "## Memory, start, system calls\n\n\
                     | | memory at start, MiB | idle connection, KiB | after 6 s | third wave / \
-                    second | program, MiB | first answer, ms | system calls per request |\n\
+                    second | program, MiB | first response, ms | system calls per request |\n\
                     |---|--:|--:|--:|--:|--:|--:|--:|\n"
         .to_owned();
     for (name, own) in extras {
@@ -265,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_paced_workload_has_a_table_of_its_own() -> Outcome {
+    fn a_paced_workload_has_a_separate_table() -> Outcome {
         let options = Options::parse(&[])?;
         let paced = row::example("p99", Some(90_000.0));
         assert_eq!(summary(&paced, &options), "");
@@ -278,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_between_the_marks_is_replaced() {
+    fn replaces_text_between_markers() {
         let readme = format!("a\n{BEGIN}\nold\n{END}\nb\n");
         let expected = format!("a\n{BEGIN}\nnew\n{END}\nb\n");
         assert_eq!(fill(&readme, "new\n"), Some(expected));
