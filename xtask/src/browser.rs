@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use crate::running::Running;
 use crate::{
-    Outcome, announce, cargo, debian, docs_page, home_page, live_page, skip, target_directory,
+    Outcome, announce, cargo, debian, docs_page, home_page, live_page, root, skip, target_directory,
 };
 
 /// Actions of the page (`examples/browser.html`), and their expected outcomes.
@@ -180,6 +180,15 @@ pub fn run() -> Outcome {
         ("home", home_page::outcomes),
     ] {
         got.extend(outcomes(&target, &folder.0.join(name), Instant::now() + PATIENCE)?);
+    }
+    if env::args().any(|argument| argument == "--pictures") {
+        let images = root().join("book/src/images");
+        docs_page::pictures(
+            &target,
+            &folder.0.join("pictures"),
+            &images,
+            Instant::now() + PATIENCE,
+        )?;
     }
     validate(&got)
 }

@@ -3,8 +3,11 @@
 //! other hosts.
 
 use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
 
+use crate::Outcome;
+use crate::browser::CHROMIUM;
 use crate::live_page::{Page, Shop, text_field};
 
 /// The situations and their expected outcomes.
@@ -43,6 +46,31 @@ pub fn outcomes(
     got.push(faults(&page, &format!("http://{}/", shop.address))?);
     let names = SITUATIONS.into_iter().map(|(name, _)| name.to_owned());
     Ok(names.zip(got).collect())
+}
+
+/// Writes the pictures of the book into a folder: the page in light and dark,
+/// and Swagger UI.
+pub fn pictures(target: &Path, profile: &Path, folder: &Path, end: Instant) -> Outcome {
+    let shop = Shop::start(target, end)?;
+    let url = format!("http://{}/docs", shop.address);
+    for (name, url, scheme) in [
+        ("docs-page.png", url.clone(), "1"),
+        ("docs-page-dark.png", url.clone(), "0"),
+        ("swagger-ui.png", format!("{url}/try"), "1"),
+    ] {
+        // The browser keeps the time budget in virtual time, until the page has
+        // loaded its document.
+        crate::run(
+            Command::new(CHROMIUM)
+                .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"])
+                .args(["--window-size=1200,800", "--virtual-time-budget=5000"])
+                .arg(format!("--blink-settings=preferredColorScheme={scheme}"))
+                .arg(format!("--user-data-dir={}", profile.display()))
+                .arg(format!("--screenshot={}", folder.join(name).display()))
+                .arg(url),
+        )?;
+    }
+    Ok(())
 }
 
 /// Compares the sections of the page with the document.
