@@ -1,5 +1,5 @@
 //! Collects the doc comments with examples from the facade and all crates that
-//! it re-exports, including README and guides.
+//! it re-exports, the README, and the chapters of the book.
 //!
 //! Each text becomes the documentation of an empty module. rustdoc then tests
 //! the examples here, where `stockade` is the only crate of the framework and
@@ -14,13 +14,14 @@ const ALONE: [&str; 2] = ["stockade-auth", "stockade-validation"];
 
 fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let (crates, facade) = (root.join("crates"), root.join("facade"));
-    for watched in [&crates, &facade, &root.join("README.md")] {
+    let (crates, facade, book) =
+        (root.join("crates"), root.join("facade"), root.join("book/src"));
+    for watched in [&crates, &facade, &book, &root.join("README.md")] {
         println!("cargo::rerun-if-changed={}", watched.display());
     }
     let mut modules = String::new();
     module(&mut modules, "readme", &fs::read_to_string(root.join("README.md"))?)?;
-    collect(&facade.join("docs"), "facade_docs", &mut modules)?;
+    collect(&book, "book", &mut modules)?;
     collect(&facade.join("src"), "facade", &mut modules)?;
     for krate in sorted(&crates)? {
         let name = file_name(&krate);

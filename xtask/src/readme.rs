@@ -1,23 +1,27 @@
-//! Pages that are both Markdown files and documentation: README and the guides
-//! of the facade.
+//! Examples and feature table of the README, and examples of the book.
 
 use std::fs;
 use std::path::Path;
 
-/// Returns the faults of the pages in the workspace in this folder.
+use crate::tidy::files_below;
+
+/// Returns the faults of README and book in the workspace in this folder.
 pub fn check(root: &Path) -> Result<Vec<String>, String> {
     let read = |name: &str| {
         fs::read_to_string(root.join(name)).map_err(|error| format!("{name}: {error}"))
     };
     let readme = read(README)?;
     let mut faults = missing_features(&readme, &read("facade/Cargo.toml")?);
-    faults.extend(page(README, &readme));
-    for entry in fs::read_dir(root.join(GUIDES)).map_err(|error| format!("{GUIDES}: {error}"))? {
-        let file = entry.map_err(|error| error.to_string())?.file_name();
-        let name = format!("{GUIDES}/{}", file.to_string_lossy());
-        let guide = read(&name)?;
-        faults.extend(page(&name, &guide));
-        for part in parts(&guide) {
+    faults.extend(hidden_lines(README, &readme));
+    faults.extend(file_links(README, &readme));
+    for path in files_below(&root.join(BOOK)) {
+        let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        if !name.ends_with(".md") {
+            continue;
+        }
+        let chapter = read(&name)?;
+        faults.extend(hidden_lines(&name, &chapter));
+        for part in parts(&chapter) {
             if !part.is_in(&read(part.path)?) {
                 faults.push(format!("{name}:{}: `{}` has other lines", part.number, part.path));
             }
@@ -26,7 +30,7 @@ pub fn check(root: &Path) -> Result<Vec<String>, String> {
     Ok(faults)
 }
 
-/// A part of an example in a guide: a code block that begins with the path of
+/// A part of an example in a chapter: a code block that begins with the path of
 /// its file, as a comment.
 struct Part<'g> {
     /// The number of the line with the path.
@@ -49,8 +53,8 @@ impl Part<'_> {
     }
 }
 
-fn parts(guide: &str) -> Vec<Part<'_>> {
-    let lines: Vec<(usize, &str)> = (1..).zip(guide.lines()).collect();
+fn parts(chapter: &str) -> Vec<Part<'_>> {
+    let lines: Vec<(usize, &str)> = (1..).zip(chapter.lines()).collect();
     let blocks = lines.split(|(_, line)| line.starts_with("```")).skip(1).step_by(2);
     blocks.filter_map(part).collect()
 }
@@ -66,9 +70,8 @@ fn trimmed<'l>(lines: impl Iterator<Item = &'l str>) -> Vec<&'l str> {
     lines.map(str::trim).filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns the faults of a page: lines that only rustdoc hides, and file links,
-/// which are broken in the documentation.
-fn page(name: &str, text: &str) -> Vec<String> {
+/// Returns the lines of Rust examples that only rustdoc hides.
+fn hidden_lines(name: &str, text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let (mut is_example, mut is_rust) = (false, false);
     for (number, line) in (1..).zip(text.lines()) {
@@ -77,6 +80,18 @@ fn page(name: &str, text: &str) -> Vec<String> {
             is_rust = is_example && (language.is_empty() || language.starts_with("rust"));
         } else if is_rust && (line == "#" || line.starts_with("# ")) {
             faults.push(format!("{name}:{number}: only rustdoc hides a line with `# `: {line}"));
+        }
+    }
+    faults
+}
+
+/// Returns the links to files, which are dead in the documentation.
+fn file_links(name: &str, text: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut is_example = false;
+    for (number, line) in (1..).zip(text.lines()) {
+        if line.starts_with("```") {
+            is_example = !is_example;
         } else if !is_example {
             let targets = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
             let files = targets.filter(|target| {
@@ -108,20 +123,20 @@ fn missing_features(readme: &str, manifest: &str) -> Vec<String> {
 }
 
 const README: &str = "README.md";
-const GUIDES: &str = "facade/docs";
+const BOOK: &str = "book/src";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_guide_shows_lines_that_its_example_has() {
+    fn a_chapter_shows_lines_of_its_example() {
         let source = "fn one() {\n    first();\n\n    second();\n    third();\n}\n";
         let check = |shown: &str, expected: bool| {
-            let guide = format!(
-                "# Guide\n```rust\nfree();\n```\n```text\n// examples/a.rs\n{shown}\n```\n"
+            let chapter = format!(
+                "# Chapter\n```rust\nfree();\n```\n```text\n// examples/a.rs\n{shown}\n```\n"
             );
-            let parts = parts(&guide);
+            let parts = parts(&chapter);
             assert_eq!((parts.len(), parts[0].number, parts[0].path), (1, 6, "examples/a.rs"));
             assert_eq!(parts[0].is_in(source), expected, "{shown}");
         };
@@ -144,7 +159,7 @@ mod tests {
     fn examples_have_no_hidden_lines() {
         let text =
             "# A page\n```rust\n#[derive(Debug)]\n# fn main() {}\n#\n```\n```toml\n# hidden\n```\n";
-        let faults = page("a.md", text);
+        let faults = hidden_lines("a.md", text);
         assert_eq!(faults.len(), 2, "{faults:?}");
         assert!(faults[0].starts_with("a.md:4: "), "{faults:?}");
     }
@@ -153,7 +168,7 @@ mod tests {
     fn links_to_files_are_dead_in_the_documentation() {
         #[track_caller]
         fn check(text: &str, expected: usize) {
-            assert_eq!(page("a.md", text).len(), expected, "{text}");
+            assert_eq!(file_links("a.md", text).len(), expected, "{text}");
         }
         check("[a](b/c.md) and ![d](e.svg)", 2);
         check("[a](https://a.example/c.md), [b](#c.d), [x](crate::y::z)", 0);

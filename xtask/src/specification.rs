@@ -1,11 +1,11 @@
 //! References to the specification, such as `Spec: Errors › Response rules`.
-//! Each begins with a heading of `facade/docs/SPECIFICATION.md`.
+//! Each begins with a heading of `docs/SPECIFICATION.md`.
 
 use std::fs;
 use std::path::Path;
 
 /// The path of the document from the root of the workspace.
-const DOCUMENT: &str = "facade/docs/SPECIFICATION.md";
+const DOCUMENT: &str = "docs/SPECIFICATION.md";
 
 /// The headings of the specification.
 pub struct Specification {

@@ -206,7 +206,7 @@ mod tests {
             ("crates/stockade-core/src/lib.rs", true),
             ("facade/src/prelude.rs", true),
             ("crates/stockade-core/tests/it/main.rs", false),
-            ("facade/docs/a.rs", false),
+            ("facade/tests/a.rs", false),
             ("xtask/src/main.rs", false),
             ("tests/it/main.rs", false),
         ] {

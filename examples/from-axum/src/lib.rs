@@ -1,7 +1,7 @@
 //! The examples of axum's repository, written with stockade.
 //!
 //! Each file in `src/bin` is one program: `cargo run --bin hello-world`.
-//! `facade/docs/axum-examples.md` compares the line counts. This library
+//! `book/src/migration/axum-examples.md` compares the line counts. This library
 //! contains small fakes of databases and other services, which would
 //! otherwise need a network.
 

@@ -1,4 +1,4 @@
-//! Checks that `facade/docs/axum-examples.md` lists every program with its line
+//! Checks that `book/src/migration/axum-examples.md` lists every program with its line
 //! count.
 //!
 //! The line counts of axum's programs are from one commit of its repository.
@@ -42,7 +42,7 @@ impl fmt::Display for Row {
 
 /// Returns the path of the list, which is a page of the documentation.
 fn path_of_list() -> PathBuf {
-    root().join("../../facade/docs/axum-examples.md")
+    root().join("../../book/src/migration/axum-examples.md")
 }
 
 fn list() -> String {

@@ -1,4 +1,4 @@
-//! The right-hand cells of the tables in `facade/docs/coming-from-*.md`. Each
+//! The right-hand cells of the tables in `book/src/migration/*.md`. Each
 //! code fragment in them compiles here, and the tests check the behavior that
 //! the guides describe.
 

@@ -420,7 +420,7 @@ fn the_older_headers_are_exposed_where_they_are() {
     assert_eq!(header_of(&app, "GET /free", NAME), USUAL);
 }
 
-/// The tables in `stockade::in_production` contain these values.
+/// The tables in `book/src/how-to/rate-limiting.md` contain these values.
 #[test]
 fn the_defaults_are_those_of_the_guide() {
     let shown = format!("{:?} {:?}", RouterOptions::new(), ServerOptions::new());

@@ -238,7 +238,7 @@ fn each_defence_that_is_taken_away_is_found_out() {
 
 #[test]
 fn the_guide_has_the_table() {
-    let guide = include_str!("../../../../facade/docs/guarding.md");
+    let guide = include_str!("../../../../book/src/how-to/policy.md");
     let table: Vec<String> = ROWS
         .iter()
         .map(|Row { defence, caught_by, .. }| format!("| {defence} | {caught_by} |"))
