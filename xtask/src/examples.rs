@@ -1,5 +1,5 @@
 //! Builds the examples, checks an invalid file with one of them, starts the
-//! shop, and sends the README's requests.
+//! shop, and sends the requests of its README.
 
 use std::env::consts::EXE_SUFFIX;
 use std::fs;
@@ -16,10 +16,11 @@ use crate::{Outcome, announce, cargo, is_part_of, root, target_directory};
 pub fn run() -> Outcome {
     build()?;
     check_validation_only()?;
-    let readme = fs::read_to_string(root().join("README.md")).map_err(|error| error.to_string())?;
+    let readme = fs::read_to_string(root().join("examples/shop/README.md"))
+        .map_err(|error| error.to_string())?;
     let exchanges = exchanges(&readme);
     if exchanges.len() != 3 {
-        return Err(format!("README.md shows {} requests to the shop, not 3", exchanges.len()));
+        return Err(format!("examples/shop/README.md shows {} requests, not 3", exchanges.len()));
     }
     let binary = target_directory()?.join(format!("debug/examples/shop{EXE_SUFFIX}"));
     check_command(&binary)?;
@@ -144,14 +145,14 @@ fn terminate(_shop: &mut Child) -> Outcome {
     Ok(())
 }
 
-/// A `curl` line of README.md, and the response below it.
+/// A `curl` line of the shop's README, and the response below it.
 #[derive(Default)]
 struct Exchange {
     command: String,
     /// The lines of the response: with `-i`, the head, an empty line and the
     /// body; otherwise the body.
     shown: Vec<String>,
-    /// The headers that README.md lists as omitted.
+    /// The headers that the README lists as omitted.
     left_out: Vec<String>,
 }
 
@@ -197,7 +198,7 @@ impl Exchange {
         Ok(String::from_utf8_lossy(&answer).replace('\r', ""))
     }
 
-    /// Compares the whole response with README.md. Status and body must be
+    /// Compares the whole response with the README. Status and body must be
     /// equal, and each header must be shown or listed as omitted. The order of
     /// the headers does not matter.
     fn differences(&self, answer: &str) -> Vec<String> {

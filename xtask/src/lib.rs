@@ -123,7 +123,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "examples",
-        about: "build and run the examples, send the shop the README's lines",
+        about: "build and run the examples, send the shop the lines of its README",
         when: Ci,
         run: examples::run,
     },

@@ -1,4 +1,4 @@
-//! Examples and feature table of the README, and examples of the book.
+//! Length and examples of the README, examples and feature table of the book.
 
 use std::fs;
 use std::path::Path;
@@ -11,9 +11,9 @@ pub fn check(root: &Path) -> Result<Vec<String>, String> {
         fs::read_to_string(root.join(name)).map_err(|error| format!("{name}: {error}"))
     };
     let readme = read(README)?;
-    let mut faults = missing_features(&readme, &read("facade/Cargo.toml")?);
+    let mut faults = missing_features(&read(FEATURES)?, &read("facade/Cargo.toml")?);
+    faults.extend(too_long(&readme));
     faults.extend(hidden_lines(README, &readme));
-    faults.extend(file_links(README, &readme));
     for path in files_below(&root.join(BOOK)) {
         let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
         if !name.ends_with(".md") {
@@ -85,44 +85,34 @@ fn hidden_lines(name: &str, text: &str) -> Vec<String> {
     faults
 }
 
-/// Returns the links to files, which are dead in the documentation.
-fn file_links(name: &str, text: &str) -> Vec<String> {
-    let mut faults = Vec::new();
-    let mut is_example = false;
-    for (number, line) in (1..).zip(text.lines()) {
-        if line.starts_with("```") {
-            is_example = !is_example;
-        } else if !is_example {
-            let targets = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-            let files = targets.filter(|target| {
-                !target.starts_with(['#', '<']) && !target.contains(':') && target.contains('.')
-            });
-            faults.extend(files.map(|file| {
-                format!("{name}:{number}: the link to `{file}` is dead in the documentation")
-            }));
-        }
-    }
-    faults
+/// Returns the fault of a README that is too long.
+fn too_long(readme: &str) -> Option<String> {
+    let lines = readme.lines().count();
+    (lines > MAX_LINES)
+        .then(|| format!("{README} has {lines} lines: move text to {BOOK}, {MAX_LINES} may remain"))
 }
 
 /// Returns the faults of the feature table: each facade feature needs a row.
-fn missing_features(readme: &str, manifest: &str) -> Vec<String> {
+fn missing_features(page: &str, manifest: &str) -> Vec<String> {
     let section = manifest.split_once("\n[features]\n").map_or("", |(_, rest)| rest);
     let section = section.split("\n[").next().unwrap_or_default();
     let names = section.lines().filter(|line| !line.starts_with(['#', ' ', ']']));
     let names = names.filter_map(|line| line.split_once(" = ")).map(|(name, _)| name);
-    let rows: Vec<&str> = readme.lines().filter(|line| line.starts_with("| `")).collect();
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
     let has_row = |name: &str| {
         let code = format!("`{name}`");
         rows.iter().any(|row| row.split('|').nth(1).is_some_and(|cell| cell.contains(&code)))
     };
     names
         .filter(|name| *name != "default" && !has_row(name))
-        .map(|name| format!("{README}: the feature `{name}` is in no table"))
+        .map(|name| format!("{FEATURES}: add a row for the feature `{name}`"))
         .collect()
 }
 
 const README: &str = "README.md";
+/// The length of the README in lines.
+const MAX_LINES: usize = 235;
+const FEATURES: &str = "book/src/reference/features.md";
 const BOOK: &str = "book/src";
 
 #[cfg(test)]
@@ -165,21 +155,16 @@ mod tests {
     }
 
     #[test]
-    fn links_to_files_are_dead_in_the_documentation() {
-        #[track_caller]
-        fn check(text: &str, expected: usize) {
-            assert_eq!(file_links("a.md", text).len(), expected, "{text}");
-        }
-        check("[a](b/c.md) and ![d](e.svg)", 2);
-        check("[a](https://a.example/c.md), [b](#c.d), [x](crate::y::z)", 0);
-        check("```text\n[a](b.md)\n```", 0);
+    fn rejects_a_long_readme() {
+        assert_eq!(too_long(&"line\n".repeat(MAX_LINES)), None);
+        assert!(too_long(&"line\n".repeat(MAX_LINES + 1)).is_some());
     }
 
     #[test]
     fn each_feature_has_a_row() {
         let manifest = "[a]\nb = 1\n\n[features]\ndefault = [\"a\"]\n# It.\na = []\nb-c = [\n    \"x\",\n]\n\n[c]\nd = 1\n";
-        let readme = "| `a`, `x` | all about `b-c` |\n";
-        let faults = missing_features(readme, manifest);
-        assert_eq!(faults, ["README.md: the feature `b-c` is in no table"]);
+        let page = "| `a`, `x` | all about `b-c` |\n";
+        let faults = missing_features(page, manifest);
+        assert_eq!(faults, [format!("{FEATURES}: add a row for the feature `b-c`")]);
     }
 }

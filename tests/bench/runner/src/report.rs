@@ -22,8 +22,7 @@ pub(crate) fn write(journal: &Journal, options: &Options) -> Outcome {
 }
 
 /// Prints the results. With `--save`, it copies them to the folder of the
-/// benchmark, and the first table to the benchmark's README and the project's
-/// README.
+/// benchmark, and the first table to the benchmark's README.
 pub(crate) fn publish(journal: &Journal, options: &Options) -> Outcome {
     let rows = row::rows(&journal.rounds);
     println!("\n{}", text(journal, &rows, options));
@@ -32,9 +31,7 @@ pub(crate) fn publish(journal: &Journal, options: &Options) -> Outcome {
         return Ok(());
     }
     write_to(place::folder(), journal, options)?;
-    let summary = summary(&rows, options);
-    show(&place::folder().join("README.md"), &(summary.clone() + LINKS))?;
-    show(&place::folder().join("../../README.md"), &(summary + NAMES))
+    show(&place::folder().join("README.md"), &(summary(&rows, options) + LINKS))
 }
 
 /// Writes the results into a README.
@@ -80,10 +77,6 @@ fn fill(readme: &str, text: &str) -> Option<String> {
 /// Links to the other results in the same folder.
 const LINKS: &str = "All figures are in [results.md](results.md).\n\n\
     ![CPU time per request as a ratio to hyper](chart.svg)\n";
-
-/// The location of the other results, for a page that is also part of the
-/// documentation: file links would be broken there.
-const NAMES: &str = "All figures are in `tests/bench/results.md`.\n";
 
 const BEGIN: &str = "<!-- results -->";
 const END: &str = "<!-- end of results -->";
