@@ -1,4 +1,51 @@
-#![doc = include_str!("../README.md")]
+//! A framework for HTTP APIs: routes as one tree, with validation,
+//! authentication, OpenAPI documents and security checks derived from it.
+//!
+//! ```no_run
+//! use stockade::prelude::*;
+//!
+//! #[derive(serde::Deserialize, Schema)]
+//! struct NewUser {
+//!     #[schema(trim, min_length = 2)]
+//!     name: String,
+//!     #[schema(kind = "email")]
+//!     email: String,
+//! }
+//!
+//! async fn show(Path(id): Path<u64>) -> Value {
+//!     json!({ "user": id })
+//! }
+//!
+//! async fn create(Body(user): Body<NewUser>) -> (StatusCode, Value) {
+//!     (StatusCode::CREATED, json!({ "created": user.name, "email": user.email }))
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), ServeError> {
+//!     let api = routes! {
+//!         "users": {
+//!             POST: create,
+//!             ":id": { GET: { show, name: "users.show" } },
+//!         },
+//!     };
+//!     Router::from(api).listen(3000).await
+//! }
+//! ```
+//!
+//! # Where to start
+//!
+//! | item | content |
+//! |---|---|
+//! | [`routes!`] | the tree of routes and the options of each route |
+//! | [`RouterOptions`] | the options of a router, with their defaults |
+//! | [`extract`], [`reply`] | arguments and results of request handlers |
+//! | [`validation`] | schemas, and the attributes of `#[derive(Schema)]` |
+//! | [`middleware`](mod@middleware) | authentication, rate limits, sessions and other middleware |
+//! | [`ApiError`](struct@ApiError), [`errors`] | errors and their responses |
+//! | [`policy`] | rules for all routes |
+//! | [`prelude`] | the names that most programs use |
+//!
+//! The modules of optional features name their feature.
 //!
 //! # The book
 //!
