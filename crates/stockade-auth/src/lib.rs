@@ -28,7 +28,7 @@
 //! | reject tokens before they expire | [`Revocations`] |
 //! | accept tokens of another issuer (feature `jwks`) | `JwkSet`, `JwkSource` |
 //! | generate a random text | [`generate_token`] |
-//! | store passwords (PBKDF2, or Argon2id with feature `argon2`) | [`PasswordHasher`] |
+//! | store passwords (PBKDF2, or Argon2id with feature `argon2`, which verification also needs) | [`PasswordHasher`] |
 //! | choose their cost | [`PasswordCost`], [`hash_password_with`], [`needs_rehash`] |
 //! | store them in the format of the specification, at a cost that is outdated | [`hash_password`], [`verify_password`] |
 //! | issue API keys | [`ApiKey`], [`ApiKeyHash`] |

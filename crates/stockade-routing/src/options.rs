@@ -365,6 +365,10 @@ impl RouterOptions {
     /// Default: unset, which allows the development origin
     /// `http://localhost:3000` without credentials.
     ///
+    /// An explicit origin may also send credentials, such as cookies: the
+    /// response has `Access-Control-Allow-Credentials`. The value `*` never
+    /// allows credentials.
+    ///
     /// It is the short form of [`cors`](Self::cors), with the name of the
     /// specification. It only replaces the origin of earlier rules and switches
     /// CORS on. A configuration file with both is an error. A malformed origin,

@@ -80,7 +80,8 @@ pub fn hash_password_with(password: &str, cost: PasswordCost) -> Result<String, 
 /// It accepts all formats of this crate, with hex in either case. It also
 /// accepts hashes of older programs in the specification's format, which used
 /// the 32 characters as salt instead of the 16 bytes. Hashes are compared in
-/// constant time.
+/// constant time. An Argon2id hash needs the feature `argon2`. If the feature is
+/// disabled, no password matches such a hash, and the log has a warning.
 ///
 /// A stored value with more than 10,000,000 iterations, 1 GiB or 64 passes
 /// counts as malformed.

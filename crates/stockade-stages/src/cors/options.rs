@@ -37,10 +37,10 @@ pub enum CorsOrigin {
     /// The development origin, without credentials.
     #[default]
     Unset,
-    /// This origin for every request; `*` allows every origin, without
-    /// credentials.
+    /// This origin for every request, with credentials; `*` allows every
+    /// origin, without credentials.
     One(String),
-    /// The origin of the request, if it is in this list.
+    /// The origin of the request, with credentials, if it is in this list.
     List(Vec<String>),
     /// Any other value from a file, as JSON, such as a number, `null` or a list
     /// that contains a number.
