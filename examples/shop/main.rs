@@ -7,8 +7,9 @@
 //! `SHOP_ADMIN_PASSWORD` creates the account admin@example.org. The data is in
 //! the file `shop.db` of the current folder. `SHOP_DATABASE` sets another file,
 //! `postgres://…`, or `:memory:`, which is lost when the program ends. With
-//! `-- routes`, `-- explain POST /users`, `-- audit` or `-- openapi`, the program
-//! prints information about its routes and exits without opening the database.
+//! `-- routes`, `-- explain POST /users`, `-- audit`, `-- openapi`, `-- graphql` or
+//! `-- lock`, the program prints information about its routes and exits without
+//! opening the database.
 //!
 //! Start with [`api`], the whole API as one tree, and continue with the
 //! handlers. `options` contains the options for all requests. The product

@@ -14,8 +14,7 @@ const ALONE: [&str; 2] = ["stockade-auth", "stockade-validation"];
 
 fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let (crates, facade, book) =
-        (root.join("crates"), root.join("facade"), root.join("book/src"));
+    let (crates, facade, book) = (root.join("crates"), root.join("facade"), root.join("book/src"));
     for watched in [&crates, &facade, &book, &root.join("README.md")] {
         println!("cargo::rerun-if-changed={}", watched.display());
     }
