@@ -10,7 +10,7 @@ use crate::hosts::{api, ask};
 use crate::serve::{actix, axum};
 
 #[actix_web::test]
-async fn the_list_of_differences_is_what_the_hosts_do() {
+async fn the_list_of_differences_matches_the_hosts() {
     let server = api::router().create_server().unwrap().bind("127.0.0.1:0").await.unwrap();
     let own = format!("http://{}", server.local_addr());
     actix_web::rt::spawn(server.serve());

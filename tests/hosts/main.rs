@@ -39,28 +39,28 @@ impl<const HANDED_OVER: bool> Host for Listening<HANDED_OVER> {
 }
 
 #[tokio::test]
-async fn the_table_holds_whole_in_axum() {
+async fn a_whole_application_in_axum_matches_the_table() {
     for place in ["", "/api"] {
         run(&Whole::new(&axum::whole(api::router(), place).await)).await;
     }
 }
 
 #[tokio::test]
-async fn the_table_holds_for_routes_of_axum() {
+async fn routes_in_axum_match_the_table() {
     for place in ["", "/api"] {
         run(&Routes::new(&axum::routes(api::router(), place).await)).await;
     }
 }
 
 #[actix_web::test]
-async fn the_table_holds_whole_in_actix() {
+async fn a_whole_application_in_actix_matches_the_table() {
     for place in ["", "/api"] {
         run(&Whole::new(&actix::whole(api::router(), place))).await;
     }
 }
 
 #[actix_web::test]
-async fn the_table_holds_for_routes_of_actix() {
+async fn routes_in_actix_match_the_table() {
     for place in ["", "/api"] {
         run(&Routes::new(&actix::routes(api::router(), place))).await;
     }

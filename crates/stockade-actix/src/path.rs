@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scope_takes_whole_segments() {
+    fn a_scope_matches_whole_segments() {
         for (raw, taken, expected) in [
             ("/api/users", "/api", "/users"),
             ("/api/users/", "/api", "/users/"),

@@ -19,7 +19,7 @@ fn rest(count: usize) -> PathPart {
 }
 
 #[test]
-fn paths_of_actix_have_our_names() {
+fn actix_paths_use_our_parameter_names() {
     check("/", &[("", PathPart::Root)]);
     check("/users/:id", &[("/users/{id}", PathPart::Last(2))]);
     check("/flights/:from-:to", &[("/flights/{from_to}", PathPart::Last(2))]);
@@ -31,7 +31,7 @@ fn paths_of_actix_have_our_names() {
 }
 
 #[test]
-fn more_parameters_than_actix_takes_are_a_rest() {
+fn parameters_beyond_the_actix_limit_become_a_rest() {
     let pattern: String = (0..20).map(|index| format!("/:a{index}")).collect();
     let mut expected: String = (0..15).map(|index| format!("/{{a{index}}}")).collect();
     expected += "/{rest__}*";

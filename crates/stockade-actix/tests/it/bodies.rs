@@ -58,7 +58,7 @@ fn post(path: &str, framing: &str, body: &str) -> String {
 }
 
 #[actix_web::test]
-async fn a_body_is_bounded_while_it_is_read() {
+async fn body_limit_applies_while_reading() {
     let address = serve(api);
     let chunk = format!("1f4\r\n{}\r\n", "x".repeat(500));
     let chunked = |count: usize| chunk.repeat(count) + "0\r\n\r\n";
@@ -75,7 +75,7 @@ async fn a_body_is_bounded_while_it_is_read() {
 }
 
 #[actix_web::test]
-async fn a_body_with_an_upgrade_ends_where_it_says() {
+async fn body_of_an_upgrade_request_ends_at_its_length() {
     let address = serve(api);
     let sent = |framing: &str, body: &str| {
         let framing = format!("upgrade: websocket\r\n{framing}");
@@ -97,7 +97,7 @@ async fn a_body_with_an_upgrade_ends_where_it_says() {
 }
 
 #[actix_web::test]
-async fn a_body_that_is_announced_too_long_is_not_waited_for() {
+async fn rejects_a_too_long_announced_body_immediately() {
     let address = serve(api);
     for path in ["/whole/read", "/routes/read"] {
         let answer = send(address, &post(path, "content-length: 1001", "x")).await;
@@ -106,7 +106,7 @@ async fn a_body_that_is_announced_too_long_is_not_waited_for() {
 }
 
 #[actix_web::test]
-async fn an_announced_length_counts_where_our_stages_are() {
+async fn built_in_stages_check_the_announced_length() {
     let address = serve(api);
     let announced =
         |way: &str| post(&format!("{way}/deaf"), "content-length: 1001", &"x".repeat(1_001));
@@ -115,7 +115,7 @@ async fn an_announced_length_counts_where_our_stages_are() {
 }
 
 #[actix_web::test]
-async fn streams_go_both_ways() {
+async fn bodies_stream_in_both_directions() {
     let address = serve(api);
     for way in ["/whole", "/routes"] {
         let body = "4\r\nwiki\r\n5\r\npedia\r\n0\r\n\r\n";

@@ -82,7 +82,7 @@ async fn all_forms_of_paths_mean_the_same() {
 }
 
 #[actix_web::test]
-async fn the_host_answers_what_no_route_has() {
+async fn the_host_handles_unmatched_requests() {
     let mut api = Router::new();
     api.get("/users/:id", async || "get");
     api.delete("/users/:name", async || "delete");
@@ -168,7 +168,7 @@ async fn middleware_of_the_host_shapes_our_errors() {
 }
 
 #[actix_web::test]
-async fn with_cors_answers_preflights_and_sets_headers() {
+async fn with_cors_handles_preflights_and_sets_headers() {
     fn nobody(_: &mut Request) -> Result<(), ApiError> {
         Err(ApiError::authentication())
     }
@@ -186,7 +186,7 @@ async fn with_cors_answers_preflights_and_sets_headers() {
 }
 
 #[actix_web::test]
-async fn the_other_helpers_for_hosts_work_too() {
+async fn logging_error_handler_and_rate_limit_work_in_actix() {
     let handler = create_error_handler(
         ErrorHandlerOptions::new()
             .transform(|error, body| json!({ "code": error.status(), "why": body["error"] })),
@@ -208,7 +208,7 @@ async fn the_other_helpers_for_hosts_work_too() {
 }
 
 #[actix_web::test]
-async fn mistakes_are_found_before_actix_sees_them() {
+async fn reports_configuration_errors_before_actix_runs() {
     let mut api = Router::new();
     api.get("/a/:x:y", async || ());
     api.get("/b", async || ());

@@ -42,7 +42,7 @@ fn compressing() -> WebSocketOptions {
 }
 
 #[actix_web::test]
-async fn a_web_socket_runs_in_either_way() {
+async fn web_sockets_work_as_service_and_as_routes() {
     let address = serve(api);
     for way in ["whole", "routes"] {
         let stream = TcpStream::connect(address).await.unwrap();
@@ -62,7 +62,7 @@ async fn a_web_socket_runs_in_either_way() {
 }
 
 #[actix_web::test]
-async fn messages_are_compressed_in_either_way() {
+async fn compresses_messages_as_service_and_as_routes() {
     let address = serve(api);
     for way in ["whole", "routes"] {
         compressed::check(address, &format!("/{way}/compressed")).await;
@@ -70,7 +70,7 @@ async fn messages_are_compressed_in_either_way() {
 }
 
 #[actix_web::test]
-async fn a_foreign_origin_is_refused() {
+async fn rejects_a_foreign_origin() {
     let address = serve(api);
     for way in ["whole", "routes"] {
         let stream = TcpStream::connect(address).await.unwrap();

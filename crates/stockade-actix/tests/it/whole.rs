@@ -44,7 +44,7 @@ fn service(options: RouterOptions) -> ActixService {
 }
 
 #[actix_web::test]
-async fn both_answer_beside_each_other() {
+async fn service_and_host_serve_their_own_paths() {
     let host = host!(service(RouterOptions::new()));
     check(&host, "GET /", "200 the page of somebody").await;
     check(&host, "GET /nowhere", "200 no page").await;
@@ -64,7 +64,7 @@ async fn both_answer_beside_each_other() {
 }
 
 #[actix_web::test]
-async fn stages_are_for_our_answers_alone() {
+async fn built_in_stages_apply_only_to_our_responses() {
     let host = host!(service(RouterOptions::new()));
     for path in ["/api/users/7", "/api/nowhere", "/api/broken"] {
         let line = format!("GET {path}");
@@ -91,7 +91,7 @@ async fn each_client_has_its_own_limit() {
 }
 
 #[actix_web::test]
-async fn options_of_the_call_win() {
+async fn host_options_override_router_options() {
     let app = api(RouterOptions::new()).build().unwrap();
     let service = ActixService::new(app).with_options(HostOptions::new().max_body_size(2));
     let service = service.unwrap();
@@ -101,7 +101,7 @@ async fn options_of_the_call_win() {
 }
 
 #[actix_web::test]
-async fn errors_stand_in_the_extensions() {
+async fn response_extensions_contain_the_error() {
     let host = host!(service(RouterOptions::new()));
     let response = test::call_service(&host, request("GET /api/broken").to_request()).await;
     let extensions = response.response().extensions();

@@ -99,7 +99,7 @@ fn check(patterns: &[&str], paths: &[String]) {
 }
 
 #[test]
-fn axum_hands_over_whatever_one_route_matches() {
+fn axum_passes_on_all_matches_of_one_route() {
     let paths = all_paths();
     for pattern in PATTERNS {
         assert!(built(&[pattern]).is_some(), "{pattern:?}");
@@ -108,7 +108,7 @@ fn axum_hands_over_whatever_one_route_matches() {
 }
 
 #[test]
-fn axum_hands_over_whatever_two_routes_match() {
+fn axum_passes_on_all_matches_of_two_routes() {
     let mut paths = all_paths();
     // All paths with two segments, and some with three.
     let mut index = 0;
@@ -124,7 +124,7 @@ fn axum_hands_over_whatever_two_routes_match() {
 }
 
 #[test]
-fn axum_hands_over_whatever_all_routes_match() {
+fn axum_passes_on_all_matches_of_all_routes() {
     assert!(built(PATTERNS).is_some());
     check(PATTERNS, &all_paths());
 }
@@ -156,7 +156,7 @@ fn check_methods(routes: &[(Method, &str)], paths: &[String]) {
 }
 
 #[test]
-fn a_better_path_of_axum_hides_no_method_of_a_lesser_one() {
+fn more_specific_axum_path_hides_no_method() {
     let mut paths = all_paths();
     let mut index = 0;
     paths.retain(|path| {
@@ -182,7 +182,7 @@ fn shown(pattern: &str, expected: &[&str]) {
 }
 
 #[test]
-fn paths_of_axum_have_our_names() {
+fn axum_paths_use_our_parameter_names() {
     shown("/users/:id", &["/users/{id}"]);
     shown("/flights/:from-:to", &["/flights/{from_to}"]);
     shown("/opt/:id?", &["/opt/{id}", "/opt"]);
@@ -192,7 +192,7 @@ fn paths_of_axum_have_our_names() {
 }
 
 #[test]
-fn a_path_that_axum_reads_otherwise_is_ours_to_refuse() {
+fn unmatched_path_gets_our_404() {
     let app = built(&["/:from-:to"]).unwrap();
     let request = Request::from(http::Request::get("/nothing").body(()).unwrap());
     let answer = pin!(HostRoutes::new(&app).handle(request));
@@ -203,7 +203,7 @@ fn a_path_that_axum_reads_otherwise_is_ours_to_refuse() {
 }
 
 #[test]
-fn where_one_has_a_rest_parameters_are_part_of_it() {
+fn a_rest_covers_parameters_at_the_same_position() {
     let routes = HostRoutes::new(&built(&["/f/:id", "/f/**", "/f/:id/x", "/f/a", "/:b"]).unwrap());
     let paths: Vec<String> = paths(&routes.routes()).into_iter().map(|path| path.text).collect();
     assert_eq!(paths, ["/f/{*splat}", "/f/", "/f/a", "/{b}"]);

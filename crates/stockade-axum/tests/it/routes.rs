@@ -69,7 +69,7 @@ async fn all_forms_of_paths_mean_the_same() {
 }
 
 #[tokio::test]
-async fn the_host_answers_what_no_route_has() {
+async fn the_host_handles_unmatched_requests() {
     let mut api = Router::new();
     api.get("/users/:id", async || "get");
     api.delete("/users/:name", async || "delete");
@@ -113,7 +113,7 @@ async fn middleware_and_validation_work_the_same() {
 }
 
 #[tokio::test]
-async fn a_body_is_read_where_somebody_asks_and_within_the_limit() {
+async fn reads_the_body_on_demand_and_within_the_limit() {
     let mut api = Router::with_options(small());
     api.post("/read", async |Parsed(value): Parsed<serde_json::Value>| value);
     api.post("/large", async |Parsed(value): Parsed<serde_json::Value>| value).max_body(16);
@@ -165,7 +165,7 @@ async fn layers_of_the_host_shape_our_errors() {
 }
 
 #[tokio::test]
-async fn the_state_and_the_nesting_of_the_host_stay_its_own() {
+async fn state_and_nesting_of_the_host_are_preserved() {
     async fn tell(request: TheirRequest, next: Next) -> axum::response::Response {
         let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
         let mut response = next.run(request).await;
@@ -190,7 +190,7 @@ async fn the_state_and_the_nesting_of_the_host_stay_its_own() {
 }
 
 #[tokio::test]
-async fn with_cors_answers_preflights_and_sets_headers() {
+async fn with_cors_handles_preflights_and_sets_headers() {
     fn nobody(_: &mut Request) -> Result<(), ApiError> {
         Err(ApiError::authentication())
     }
@@ -215,7 +215,7 @@ async fn with_cors_answers_preflights_and_sets_headers() {
 }
 
 #[tokio::test]
-async fn the_other_helpers_for_hosts_work_too() {
+async fn logging_error_handler_and_rate_limit_work_in_axum() {
     let handler = create_error_handler(
         ErrorHandlerOptions::new()
             .transform(|error, body| json!({ "code": error.status(), "why": body["error"] })),
@@ -238,7 +238,7 @@ async fn the_other_helpers_for_hosts_work_too() {
 }
 
 #[test]
-fn mistakes_are_found_before_axum_sees_them() {
+fn reports_configuration_errors_before_axum_runs() {
     let mut api = Router::new();
     api.get("/a/:x:y", async || ());
     api.get("/b", async || ());

@@ -50,7 +50,7 @@ pub(crate) async fn serve(router: axum::Router) -> SocketAddr {
 }
 
 #[tokio::test]
-async fn a_web_socket_runs_in_either_way() {
+async fn web_sockets_work_as_service_and_as_routes() {
     let whole = axum::Router::new().nest_service("/api", api().to_axum_service().unwrap());
     let routes = axum::Router::new().nest("/api", api().to_host_router().unwrap());
     for router in [whole, routes] {
@@ -69,7 +69,7 @@ async fn a_web_socket_runs_in_either_way() {
 }
 
 #[tokio::test]
-async fn messages_are_compressed_in_either_way() {
+async fn compresses_messages_as_service_and_as_routes() {
     let whole = axum::Router::new().nest_service("/whole", api().to_axum_service().unwrap());
     let address = serve(whole.nest("/routes", api().to_host_router().unwrap())).await;
     for way in ["whole", "routes"] {
@@ -78,7 +78,7 @@ async fn messages_are_compressed_in_either_way() {
 }
 
 #[tokio::test]
-async fn a_handshake_elsewhere_is_refused() {
+async fn rejects_a_handshake_at_an_unknown_path() {
     let address = serve(axum::Router::new().merge(api().to_host_router().unwrap())).await;
     let stream = tokio::net::TcpStream::connect(address).await.unwrap();
     let refused = tokio_tungstenite::client_async(format!("ws://{address}/none"), stream).await;

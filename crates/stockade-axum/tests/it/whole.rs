@@ -47,7 +47,7 @@ fn default_host() -> axum::Router {
 }
 
 #[tokio::test]
-async fn both_answer_beside_each_other() {
+async fn service_and_host_serve_their_own_paths() {
     let host = default_host();
     check(&host, "GET /", "200 the page of somebody").await;
     check(&host, "GET /nowhere", "404 no page").await;
@@ -64,7 +64,7 @@ async fn both_answer_beside_each_other() {
 }
 
 #[tokio::test]
-async fn a_slash_too_many_is_not_lost_below_a_prefix() {
+async fn keeps_extra_slashes_below_a_prefix() {
     async fn seen(req: stockade_core::Request) -> String {
         format!("{} {}", req.path(), req.uri().query().unwrap_or_default())
     }
@@ -94,7 +94,7 @@ async fn a_slash_too_many_is_not_lost_below_a_prefix() {
 }
 
 #[tokio::test]
-async fn stages_are_for_our_answers_alone() {
+async fn built_in_stages_apply_only_to_our_responses() {
     let host = default_host();
     for path in ["/api/users/7", "/api/nowhere", "/api/broken"] {
         let line = format!("GET {path}");
@@ -122,7 +122,7 @@ async fn each_client_has_its_own_limit() {
 }
 
 #[tokio::test]
-async fn options_of_the_call_win() {
+async fn host_options_override_router_options() {
     let app = api(RouterOptions::new()).build().unwrap();
     let options = HostOptions::new().max_body_size(2);
     let host = host(AxumService::new(app).with_options(options).unwrap());
@@ -131,7 +131,7 @@ async fn options_of_the_call_win() {
 }
 
 #[tokio::test]
-async fn errors_stand_in_the_extensions() {
+async fn response_extensions_contain_the_error() {
     let host = default_host();
     let response = send(&host, request_from("192.0.2.1:1", "GET /api/broken")).await;
     let error = response.extensions().get::<ApiError>().unwrap();
@@ -157,7 +157,7 @@ impl http_body::Body for OwnBody {
 
 /// The public API must not name a body type of hyper.
 #[tokio::test]
-async fn any_body_will_do() {
+async fn accepts_any_body_type() {
     async fn ask<S>(mut service: S) -> Response
     where
         S: Service<Request<OwnBody>, Response = Response, Error = std::convert::Infallible>,
