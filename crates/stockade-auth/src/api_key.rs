@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_is_a_key_of_maps() {
+    fn hashes_are_usable_as_map_keys() {
         let hashes = ["one", "two", "three"].map(ApiKeyHash::of);
         let by_hash: HashMap<_, _> = hashes.iter().copied().zip(1..).collect();
         let by_order: BTreeMap<_, _> = hashes.iter().copied().zip(1..).collect();

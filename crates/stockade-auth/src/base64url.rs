@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_one_text_for_each_byte_string() {
+    fn accepts_only_the_canonical_encoding() {
         assert_eq!(decode(b"AA"), Some(vec![0]));
         // The same byte with unused bits, padding, white space, or the other
         // alphabet.
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn thirty_two_bytes_are_neither_less_nor_more() {
+    fn decode_32_needs_exactly_32_bytes() {
         for length in [0, 1, 31, 32, 33, 34, 64] {
             let text = encode(&vec![7; length]);
             assert_eq!(decode_32(text.as_bytes()).is_some(), length == 32, "{length}");

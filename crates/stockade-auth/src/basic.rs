@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_none() {
+    fn other_headers_give_none() {
         let encode = |text: &[u8]| format!("Basic {}", STANDARD.encode(text));
         for header in [
             "",

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_hex_of_the_asked_length() {
+    fn a_token_is_hex_of_the_requested_length() {
         for bytes in [1, 16, DEFAULT_TOKEN_BYTES, MAX_TOKEN_BYTES] {
             let token = generate_token(bytes).unwrap();
             assert_eq!(token.len(), 2 * bytes);

@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_header_is_that_of_the_specification() {
+    fn the_header_matches_the_specification() {
         #[track_caller]
         fn check(kid: Option<&str>, expected: &str) {
             let header = header(TokenAlgorithm::HS256, kid);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_a_ring_of_one() {
+    fn a_secret_converts_to_a_ring_with_one_key() {
         let secret = Secret::new("a secret of thirty-two bytes or more").unwrap();
         let ring: KeyRing = secret.clone().into();
         assert_eq!(ring.signer().sign(b"a").as_ref(), secret.sign(b"a").as_ref());
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_prints_a_secret() {
+    fn debug_output_hides_the_secret() {
         let secret = Secret::new("correct horse battery staple").unwrap().with_kid("horse");
         assert_eq!(format!("{secret:?}"), "Secret(..)");
         assert_eq!(

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_can_be_changed() {
+    fn secrets_can_be_rotated() {
         let (old, new) = (Secret::new([1; 32]).unwrap(), Secret::new([2; 32]).unwrap());
         let id = SessionId::generate().unwrap();
         let signed = id.sign(&SessionKeys::new("session", &old));
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_no_session_and_a_session_no_token() {
+    fn tokens_and_session_ids_are_not_interchangeable() {
         let secret = Secret::new([7; 32]).unwrap();
         let keys = keys("session", 7);
         let signed = SessionId::generate().unwrap().sign(&keys);

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn one_content_type_is_there() {
+    fn needs_exactly_one_content_type() {
         let accepts = Accepts::new(["*/*"]).unwrap();
         let mut headers = HeaderMap::new();
         assert!(!accepts.admits_type_of(&headers));
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_media_type_is_a_mistake() {
+    fn rejects_malformed_media_types() {
         let bad = [
             "json",
             "",

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn only_another_value_has_memory() {
+    fn only_a_changed_value_allocates() {
         let mut docs = BoxedOr::from(RouteDocs::default());
         assert!(docs.own().is_none());
         assert_eq!(*docs, RouteDocs::default());

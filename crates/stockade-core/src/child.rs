@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_child_shares_all_but_the_body() {
+    async fn a_child_shares_everything_except_the_body() {
         let sent = http::Request::post("/rpc?a=1").header("x-tenant", "7").body("whole").unwrap();
         let mut whole = Request::from(sent).with_peer(PeerAddr(([192, 0, 2, 1], 80).into()));
         whole.set_user_json(json!({ "name": "ada" }).to_string(), None);

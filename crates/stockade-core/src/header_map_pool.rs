@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_map_is_used_again_without_what_was_in_it() {
+    fn a_reused_map_is_empty() {
         let mut headers = HeaderMap::with_capacity(20);
         let capacity = headers.capacity();
         headers.append("authorization", HeaderValue::from_static("secret"));
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_map_is_not_kept() {
+    fn does_not_store_a_large_map() {
         give_back(&mut HeaderMap::with_capacity(1_000));
         let mut headers = HeaderMap::new();
         exchange(&mut headers);

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_and_what_cannot_be_read_are_no_user() {
+    fn missing_and_malformed_users_have_no_value() {
         assert_eq!(LazyUser::default().value(), None);
         assert!(LazyUser::default().read::<Value>().is_none());
         let broken = LazyUser::of_json("{".to_owned(), None);

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_unsafe_in_a_log_is_escaped() {
+    fn escapes_only_unsafe_characters() {
         check("", "");
         check(
             "no such user\n2026-01-01 INFO all is well\u{1b}[2J",

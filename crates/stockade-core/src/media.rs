@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn types_are_told_apart_in_any_case() {
+    fn recognizes_types_in_any_case() {
         check("application/json", Media::Json);
         check("Application/JSON; charset=UTF-8", Media::Json);
         check("application/problem+json", Media::Json);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn only_utf8_is_read() {
+    fn accepts_only_utf8() {
         check("application/json; charset=latin1", Media::ForeignCharset);
         check("text/plain; charset=utf-16", Media::ForeignCharset);
         check("text/plain; charset=US-ASCII", Media::Text);

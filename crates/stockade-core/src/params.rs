@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn one_malformed_escape_keeps_the_whole_value() {
+    fn a_malformed_escape_leaves_the_value_undecoded() {
         for raw in ["100%", "%zz", "%E4%B8", "a%20b%", "%2", "%20%FF", "%+1"] {
             check(raw, raw);
         }

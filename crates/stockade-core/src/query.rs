@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_pairs_are_the_limit() {
+    fn accepts_at_most_a_thousand_pairs() {
         assert_eq!(pairs(&vec!["a=1"; 1_000].join("&")).unwrap().len(), 1_000);
         assert_eq!(pairs(&vec!["a=1"; 1_001].join("&")).unwrap_err().status(), 400);
     }
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_separator_splits_before_the_text_is_decoded() {
+    fn splits_at_separators_before_decoding() {
         check_styles("ids=1,2&a=1,2", r#"{"ids":["1","2"],"a":"1,2"}"#);
         check_styles("ids=a%2Cb,c", r#"{"ids":["a,b","c"]}"#);
         check_styles("ids=1,2&ids=3", r#"{"ids":["1","2","3"]}"#);

@@ -534,14 +534,14 @@ mod tests {
     }
 
     #[test]
-    fn messages_and_details_of_5xx_are_withheld_unless_exposed() {
+    fn hides_5xx_messages_and_details_unless_exposed() {
         let error = || ApiError::new(503, "db-7 is down").with_details(json!({ "host": 7 }));
         check(&error(), false, r#"503 {"error":"Service Unavailable"}"#);
         check(&error(), true, r#"503 {"error":"db-7 is down"}"#);
     }
 
     #[test]
-    fn odd_statuses_are_500_and_empty_messages_the_standard_text() {
+    fn invalid_status_is_500_and_empty_message_is_the_default() {
         check(&ApiError::new(200, "fine?"), true, r#"500 {"error":"fine?"}"#);
         check(&ApiError::new(600, ""), true, r#"500 {"error":"Internal Server Error"}"#);
         check(&ApiError::new(418, ""), false, r#"418 {"error":"Bad Request"}"#);
@@ -549,7 +549,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_validation_is_told_apart_from_other_errors() {
+    fn validation_errors_have_their_own_kind() {
         let fields = [FieldError::new("age", "is required", "required")];
         let failed = ApiError::validation(fields).with_status(422).with_message("no");
         assert_eq!((failed.status(), failed.kind()), (422, ErrorKind::Validation));
@@ -570,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clone_is_changed_apart() {
+    fn changing_a_clone_keeps_the_original() {
         let first = ApiError::conflict().with_source(ApiError::not_found());
         let second = first.clone().with_message("taken");
         assert_eq!((first.message(), second.message()), ("Resource conflict", "taken"));

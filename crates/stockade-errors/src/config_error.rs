@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_mistake_is_one_line_and_several_are_a_list() {
+    fn formats_one_error_as_a_line_and_several_as_a_list() {
         let one = ConfigIssue::new("no handler").on("GET /x");
         assert_eq!(ConfigError::from(one.clone()).to_string(), "GET /x: no handler");
 
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_is_the_file_and_line_of_the_call() {
+    fn location_is_the_file_and_line_of_the_call() {
         let here = Location::caller();
         let text = ConfigIssue::new("x").at(here).to_string();
         assert_eq!(text, format!("x ({}:{})", file!(), here.line()));

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_of_a_panic_is_kept() {
+    fn keeps_the_panic_message() {
         check(|| 7, Ok(7));
         check(|| panic!("plain"), Err("panicked: plain"));
         let number = 7;

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_without_a_type_have_the_type_of_the_framework() {
+    fn errors_without_a_type_have_the_built_in_type() {
         let at_base = |error: &ApiError, name: &str| check_type(error, Some(BASE), name);
         at_base(&ApiError::validation(&[]), "https://shop.example/problems/validation-failed");
         let other_status = ApiError::validation(&[]).with_status(422);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn members_and_types_of_5xx_are_told_apart() {
+    fn hides_5xx_members_and_keeps_the_type() {
         let error = ApiError::new(503, "db-7 is down")
             .with_problem_type("https://shop.example/problems/maintenance")
             .with_member("host", "db-7");

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_a_seed_never_change() {
+    fn a_seed_always_gives_the_same_numbers() {
         let first = |seed| {
             let mut random = Random::new(seed);
             [random.below(1_000), random.below(1_000), random.below(1_000)]

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setter_takes_what_its_form_says() {
+    fn setters_accept_their_argument_forms() {
         let limits = Limits::default().bytes(5).origins(["https://a.example"]);
         assert_eq!((limits.bytes, limits.origins.unwrap()), (5, vec!["https://a.example".into()]));
     }

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn names_up_to_200_bytes_stay() {
+    fn keeps_names_up_to_200_bytes() {
         check("", "");
         check("name", "name");
         check(&"n".repeat(200), &"n".repeat(200));
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_have_the_bound_that_is_given() {
+    fn texts_are_cut_at_the_given_length() {
         assert_eq!(short_text("abcdef", 6), "abcdef");
         assert_eq!(short_text("abcdefg", 6), "abc…");
         assert_eq!(short_text("ääää", 7), "ää…");

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_sorts_as_the_standard_library_does() {
+    fn sorts_like_the_standard_library() {
         // All lists of up to six digits from 0 to 3, each with its position.
         for length in 0..=6_u32 {
             for number in 0..4_u32.pow(length) {

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unknown_values_are_found_by_their_member() {
+    fn finds_unknown_values_by_member() {
         #[track_caller]
         fn check(jwk: &Value, expected: Option<(&str, &str)>) {
             let found = unknown(jwk).map(|found| (found.member, found.value));

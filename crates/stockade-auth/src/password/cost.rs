@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cost_is_compared_in_its_own_terms() {
+    fn compares_costs_of_one_algorithm() {
         #[track_caller]
         fn check(stored: Work, wanted: Work, expected: bool) {
             assert_eq!(stored.is_at_least(wanted), expected, "{stored:?}, {wanted:?}");

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn reads_written_hashes() {
         for work in [
             Work::Pbkdf2 { iterations: 210_000 },
             Work::Argon2id { memory_kib: 19_456, passes: 2, lanes: 1 },
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_exact() {
+    fn reads_only_canonical_numbers() {
         assert_eq!(numbers("m=8,t=1,p=1", ["m", "t", "p"]), Some([8, 1, 1]));
         for text in [
             "",

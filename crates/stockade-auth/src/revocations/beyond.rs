@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_bounded() {
+    fn stored_lookup_results_are_bounded() {
         let beyond = Beyond::new();
         let key = |number: u64| {
             let mut key = [0; 17];

@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_read_as_they_were_written() {
+    fn reads_written_entries() {
         let name = Named::id(None, "7").name();
         let token = Revocation::token(name, 1_700_000_000);
         let subject = Revocation::subject(name, u64::MAX, 7);
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_kinds_apart() {
+    fn names_differ_by_kind() {
         let (id, subject) = (Named::id(None, "ada"), Named::subject(None, "ada"));
         assert_ne!(id.name(), subject.name());
         assert_ne!(id.quick(), subject.quick());
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_issuers_apart() {
+    fn names_differ_by_issuer() {
         let mut names = std::collections::HashSet::new();
         let texts = ["", "a", "aa", "\0", "a\0", "\u{1}", "user:7", "\0\0\0\0\0\0\0\u{1}a"];
         for text in texts {
@@ -300,7 +300,7 @@ mod tests {
     /// All processes compute the same names, including processes of another
     /// version.
     #[test]
-    fn names_never_change() {
+    fn names_are_stable_across_versions() {
         let named = Named::subject(None, "user:7");
         let of_issuer = Named::subject(Some("https://a.example"), "user:7");
         let text = |name: Name| hex::encode(name.0);
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn quick_hashes_are_spread() {
+    fn quick_hashes_rarely_collide() {
         let mut seen = std::collections::HashSet::new();
         let texts = (0..100_000).map(|number| format!("user:{number}"));
         let twice =

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn dropped_watches_leave_nothing_behind() {
+    fn dropped_watches_leave_no_data() {
         let revocations = Revocations::in_memory();
         let ada = claims(json!({ "sub": "ada", "jti": "1" }));
         let (one, other) = (revocations.watch(&ada), revocations.watch(&ada));

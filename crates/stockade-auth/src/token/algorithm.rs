@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_length_of_a_tag_names_its_hash() {
+    fn tag_length_determines_the_hash() {
         for (length, expected) in [
             (43, Some(HmacHash::Sha256)),
             (64, Some(HmacHash::Sha384)),

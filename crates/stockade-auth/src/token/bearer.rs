@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bearer_is_taken_off_once() {
+    fn removes_one_bearer_prefix() {
         #[track_caller]
         fn check(value: &str, expected: &str) {
             assert_eq!(bearer_token(value), expected);

@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_are_the_same_read_or_not() {
+    fn parsed_and_unparsed_claims_are_equal() {
         let json = r#"{"sub":"7","exp":4102444800,"x":{"y":[1]}}"#;
         let unread = Claims::read(json.into()).unwrap();
         let read = unread.clone();
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_found_by_whatever_name() {
+    fn finds_claims_by_escaped_names() {
         #[track_caller]
         fn check(json: &str, id: Option<&str>, subject: Option<&str>) {
             let claims = Claims::read(json.into()).unwrap();

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_warned_of_once() {
+    fn warns_once_per_text() {
         let mut warned = Warned { texts: BTreeSet::new() };
         for (notation, expected) in [
             ("soon", Some("soon")),

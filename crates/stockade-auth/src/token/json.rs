@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stand_once_however_many_and_however_written() {
+    fn rejects_duplicate_names_in_any_notation() {
         #[track_caller]
         fn check(names: &[&str], expected: bool) {
             let members: Vec<_> = names.iter().map(|name| format!("\"{name}\":0")).collect();
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_found_by_whatever_name() {
+    fn finds_times_by_escaped_names() {
         let found = times(r#"{"\u0065xp":2,"iat":1.5,"x":{"nbf":9}}"#).unwrap();
         assert_eq!((found.exp, found.iat, found.nbf), (Some(2), Some(1), None));
         for json in [r#"{"exp":"2"}"#, r#"{"nbf":-1}"#, r#"{"iat":[1]}"#, r#"{"exp":null}"#] {
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn milliseconds_may_be_anything_else() {
+    fn ignores_milliseconds_of_another_type() {
         #[track_caller]
         fn check(value: &str, expected: Option<u64>) {
             let json = format!(r#"{{"iat":1,"iat_ms":{value},"exp":2}}"#);
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_serde_json_could_take_for_its_own_is_not_read() {
+    fn rejects_private_keys_of_serde_json() {
         for json in [
             r#"{"a":{"$serde_json::private::RawValue":"no JSON"}}"#,
             r#"{"a":{"\u0024serde_json::private::RawValue":"[1]"}}"#,
@@ -312,7 +312,7 @@ mod tests {
     /// nst/JSONTestSuite: as a member, each text is accepted exactly if
     /// serde_json accepts it.
     #[test]
-    fn members_are_what_serde_json_reads() {
+    fn accepts_the_members_that_serde_json_accepts() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/json-parsing");
         let mut files = 0;
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_too_deep_can_be_read() {
+    fn reads_every_value_within_the_depth_limit() {
         for levels in [1, 2, 126, 127, 128] {
             let inner = (1..levels).fold(json!(0), |value, _| json!([value]));
             let Value::Object(map) = json!({ "a": inner }) else { panic!("an object") };

@@ -36,7 +36,7 @@ fn header(algorithm: Algorithm) -> String {
 }
 
 #[test]
-fn each_algorithm_verifies_only_where_it_is_named() {
+fn each_algorithm_verifies_only_if_it_is_listed() {
     for (signs, hash) in HMACS {
         let token = sign(&header(signs), hash, LONG_KEY);
         for (accepts, _) in HMACS {
@@ -140,7 +140,7 @@ fn short_secrets_neither_sign_nor_verify() {
 }
 
 #[test]
-fn a_ring_may_keep_the_shorter_secret_of_an_earlier_algorithm() {
+fn ring_can_contain_a_shorter_secret_of_an_earlier_algorithm() {
     #[track_caller]
     fn check(verifier: &TokenVerifier, ring: &KeyRing, expected: Option<&str>) {
         let outcome = verifier.check_keys(ring).err();
@@ -162,7 +162,7 @@ fn a_ring_may_keep_the_shorter_secret_of_an_earlier_algorithm() {
 }
 
 #[test]
-fn lists_that_secrets_cannot_meet_are_reported() {
+fn reports_algorithms_that_need_longer_secrets() {
     #[track_caller]
     fn check(algorithms: &[Algorithm], expected: Option<&str>) {
         let verifier = verifier().algorithms(algorithms.iter().copied());

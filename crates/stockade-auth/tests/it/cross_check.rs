@@ -20,7 +20,7 @@ use crate::support::{KEY, secret};
 const TOKENS: u64 = 10_000;
 
 #[test]
-fn it_reads_our_tokens_and_we_read_its() {
+fn tokens_are_compatible_in_both_directions() {
     install();
     let mut random = RandomJson(Random::new(1));
     let mut validation = Validation::new(Algorithm::HS256);
@@ -47,7 +47,7 @@ fn it_reads_our_tokens_and_we_read_its() {
 
 /// Modified tokens and tokens of another secret, which both must reject.
 #[test]
-fn both_refuse_the_same() {
+fn both_reject_the_same_tokens() {
     install();
     let mut random = RandomJson(Random::new(2));
     let decoding = DecodingKey::from_secret(KEY);

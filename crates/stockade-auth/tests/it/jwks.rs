@@ -118,7 +118,7 @@ fn check(token: &str, keys: &impl TokenKeys, expected: Option<&TokenError>) {
 }
 
 #[test]
-fn each_algorithm_verifies_by_its_key_and_no_other() {
+fn each_algorithm_verifies_only_with_its_key() {
     let pairs = pairs();
     for pair in &pairs {
         let token = pair.token(&json!({ "alg": pair.alg, "kid": "1" }), &json!({ "sub": "7" }));
@@ -237,7 +237,7 @@ fn a_verifier_limits_the_algorithms_of_a_set() {
 
 /// HS512 with all public data of an RSA key as its secret.
 #[test]
-fn a_public_rsa_key_is_no_secret_for_any_hash() {
+fn a_public_rsa_key_is_not_a_secret_for_any_hash() {
     let rsa = rsa_pair("RS256", &RSA_PKCS1_SHA256);
     let keys = set(&[rsa.named("1")]);
     let guesses = [decode(rsa.jwk["n"].as_str().unwrap()), rsa.named("1").to_string().into_bytes()];
@@ -253,7 +253,7 @@ fn a_public_rsa_key_is_no_secret_for_any_hash() {
 }
 
 #[test]
-fn an_unknown_key_is_left_out_with_one_warning() {
+fn skips_an_unknown_key_with_one_warning() {
     crate::secrets::listen();
     let warnings = |kid: &str| {
         let kid = format!("{kid:?}");
@@ -341,7 +341,7 @@ fn the_alg_of_a_key_is_binding() {
 }
 
 #[test]
-fn keys_that_cannot_verify_are_left_out() {
+fn skips_keys_that_cannot_verify() {
     let pair = edwards();
     let with = |name: &str, value: Value| {
         let mut jwk = pair.jwk.clone();
@@ -388,7 +388,7 @@ fn keys_that_cannot_verify_are_left_out() {
 }
 
 #[test]
-fn documents_that_are_no_sets() {
+fn rejects_documents_that_are_not_key_sets() {
     for document in ["", "[]", "{}", r#"{"keys":[]}"#, r#"{"keys":{}}"#, "<html>", "null"] {
         assert!(JwkSet::from_json(document).is_err(), "{document}");
     }
@@ -405,7 +405,7 @@ fn documents_that_are_no_sets() {
 }
 
 #[test]
-fn a_source_is_refreshed_when_a_key_is_missing_or_the_set_is_old() {
+fn refreshes_if_a_key_is_missing_or_the_set_is_old() {
     let (old, new) = (edwards(), edwards());
     let documents = [
         json!({ "keys": [old.named("old")] }).to_string(),
@@ -459,7 +459,7 @@ fn a_source_is_refreshed_when_a_key_is_missing_or_the_set_is_old() {
 }
 
 #[test]
-fn a_failed_refresh_makes_no_set_fresh() {
+fn a_failed_refresh_does_not_renew_the_set() {
     let (source, now) = source_of(&[edwards().named("1")]);
     let wants_at = |seconds: u64| {
         now.store(NOW + seconds, Ordering::Relaxed);
@@ -484,7 +484,7 @@ fn a_failed_refresh_makes_no_set_fresh() {
 }
 
 #[test]
-fn a_missing_key_is_wanted_until_a_refresh_succeeds() {
+fn wants_a_refresh_for_a_missing_key_until_one_succeeds() {
     let new = edwards();
     let (source, now) = source_of(&[edwards().named("old")]);
     let token = new.token(&json!({ "alg": "EdDSA", "kid": "new" }), &json!({}));
@@ -501,7 +501,7 @@ fn a_missing_key_is_wanted_until_a_refresh_succeeds() {
 }
 
 #[test]
-fn a_key_without_kid_hides_no_missing_key() {
+fn a_key_without_kid_does_not_hide_a_missing_key() {
     #[track_caller]
     fn check_missing(keys: &[Value], token: &str, expected: &TokenError, wanted: bool) {
         let (source, now) = source_of(keys);
@@ -546,13 +546,13 @@ fn source_of(keys: &[Value]) -> (JwkSource, Arc<AtomicU64>) {
 }
 
 #[test]
-fn a_source_needs_a_first_document() {
+fn a_source_requires_an_initial_document() {
     assert!(JwkSource::new(|| Err("unreachable".into())).is_err());
     assert!(JwkSource::new(|| Ok("{}".to_owned())).is_err());
 }
 
 #[test]
-fn keys_of_every_kind_are_one_type() {
+fn secrets_and_key_sets_share_one_trait() {
     let pair = edwards();
     let keys: [Arc<dyn TokenKeys>; 2] =
         [Arc::new(secret()), Arc::new(set(slice::from_ref(&pair.jwk)))];

@@ -14,7 +14,7 @@ fn check(verifier: &TokenVerifier, claims: &str, expected: Option<&TokenError>) 
 }
 
 #[test]
-fn leeway_is_on_both_sides() {
+fn leeway_applies_to_exp_and_nbf() {
     let verifier = verifier().leeway(Duration::from_secs(30));
     check(&verifier, &format!(r#"{{"exp":{}}}"#, NOW - 30), None);
     check(&verifier, &format!(r#"{{"exp":{}}}"#, NOW - 31), Some(&TokenError::Expired));
@@ -63,7 +63,7 @@ fn required_claims() {
 }
 
 #[test]
-fn reasons_are_sentences_without_the_token() {
+fn error_messages_do_not_contain_the_token() {
     let token = forge(HEADER, r#"{"exp":1}"#);
     let error = verifier().verify(&token, &secret()).unwrap_err();
     assert_eq!(error.to_string(), "the token has expired");

@@ -5,7 +5,7 @@ use stockade_auth::{
 };
 
 #[test]
-fn the_format_is_that_of_the_specification() {
+fn the_format_matches_the_specification() {
     let stored = hash_password("correct horse").unwrap();
     let (salt, hash) = stored.split_once(':').unwrap();
     assert_eq!((salt.len(), hash.len()), (32, 128));
@@ -20,7 +20,7 @@ fn the_format_is_that_of_the_specification() {
 /// A property of HMAC (RFC 2104): keys are padded with zero bytes to the block
 /// size.
 #[test]
-fn zero_bytes_at_the_end_are_no_difference() {
+fn ignores_trailing_zero_bytes() {
     let stored = hash_password("correct horse").unwrap();
     assert!(verify_password("correct horse\0", &stored));
     assert!(!verify_password("\0correct horse", &stored));
@@ -37,7 +37,7 @@ fn every_text_is_a_password() {
 
 /// Computed with Python's `hashlib.pbkdf2_hmac('sha512', …, 10000)`.
 #[test]
-fn hashes_from_elsewhere() {
+fn verifies_hashes_from_other_programs() {
     // The salt consists of the 16 bytes.
     assert!(verify_password("correct horse", OF_BYTES));
     assert!(verify_password("correct horse", &OF_BYTES.to_uppercase()));
@@ -68,7 +68,7 @@ const PHC: &str = "\
      cS56zkPqTxPMhm+kj4D+e8E9DRlH/uXf/Pe1g59vHIM0MwcvtiA";
 
 #[test]
-fn malformed_stored_values_are_false() {
+fn malformed_stored_values_never_verify() {
     let stored = hash_password("").unwrap();
     let (salt, hash) = stored.split_once(':').unwrap();
     for malformed in [
@@ -98,7 +98,7 @@ fn malformed_stored_values_are_false() {
 }
 
 #[test]
-fn malformed_phc_strings_are_false() {
+fn malformed_phc_strings_never_verify() {
     let (salt, hash) = ("AAAAAAAAAAAAAAAAAAAAAA", "A".repeat(86));
     assert!(!verify_password("", &format!("$pbkdf2-sha512$i=1000${salt}${hash}")));
     for malformed in [
@@ -134,7 +134,7 @@ fn malformed_phc_strings_are_false() {
 }
 
 #[test]
-fn a_higher_cost_says_so_itself() {
+fn the_hash_contains_a_higher_cost() {
     let cost = PasswordCost::pbkdf2(10_001).unwrap();
     let stored = hash_password_with("correct horse", cost).unwrap();
     assert!(stored.starts_with("$pbkdf2-sha512$i=10001$"), "{stored}");
@@ -154,7 +154,7 @@ fn a_higher_cost_says_so_itself() {
 /// Features do not change the recommended hasher, and every hasher verifies all
 /// formats.
 #[test]
-fn a_hasher_has_a_cost_and_verifies_every_format() {
+fn every_hasher_verifies_all_formats() {
     let recommended = PasswordHasher::recommended();
     let own = PasswordHasher::from(PasswordCost::pbkdf2(20_000).unwrap());
     assert_eq!(recommended, PasswordHasher::default());
@@ -203,7 +203,7 @@ fn argon2id() {
 
 /// An Argon2id hash may still be too weak.
 #[test]
-fn a_cheap_argon2id_is_hashed_anew() {
+fn a_cheap_argon2id_hash_needs_rehashing() {
     let (salt, hash) = ("A".repeat(22), "A".repeat(43));
     let check = |parameters: &str, expected: bool| {
         let stored = format!("$argon2id$v=19${parameters}${salt}${hash}");
@@ -222,7 +222,7 @@ fn a_cheap_argon2id_is_hashed_anew() {
 /// Such a hash does not verify if the feature is off, and should be replaced.
 #[cfg(not(feature = "argon2"))]
 #[test]
-fn argon2id_without_the_feature_is_false() {
+fn argon2id_without_the_feature_never_verifies() {
     const REFERENCE: &str =
         "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4";
     assert!(!verify_password("password", REFERENCE));

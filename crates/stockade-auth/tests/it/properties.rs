@@ -30,7 +30,7 @@ fn json() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn any_text_is_judged(text in "(?s).{0,200}") {
+    fn no_text_panics(text in "(?s).{0,200}") {
         let _ = verify_token(&text, &secret());
         let _ = SessionId::verify(&text, &SessionKeys::new("session", &secret()));
         let _ = BasicCredentials::parse(&text);
@@ -42,13 +42,13 @@ proptest! {
     }
 
     #[test]
-    fn any_text_of_the_right_letters_is_judged(text in "(Bearer )?[A-Za-z0-9_-]{0,20}\\.[A-Za-z0-9_.-]{0,60}") {
+    fn no_text_of_token_characters_panics(text in "(Bearer )?[A-Za-z0-9_-]{0,20}\\.[A-Za-z0-9_.-]{0,60}") {
         prop_assert!(verify_token(&text, &secret()).is_none());
         prop_assert!(SessionId::verify(&text, &SessionKeys::new("session", &secret())).is_none());
     }
 
     #[test]
-    fn any_signed_bytes_are_judged(
+    fn no_signed_bytes_panic(
         header in prop::collection::vec(any::<u8>(), 0..60),
         payload in prop::collection::vec(any::<u8>(), 0..60),
     ) {
@@ -57,7 +57,7 @@ proptest! {
     }
 
     #[test]
-    fn a_signed_payload_is_valid_if_it_is_a_fitting_object(value in json()) {
+    fn a_signed_payload_is_valid_only_if_it_is_a_suitable_object(value in json()) {
         let token = forge(r#"{"alg":"HS256"}"#, value.to_string());
         let outcome = TokenVerifier::verify(&verifier(), &token, &secret());
         if !value.is_object() {
@@ -68,7 +68,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_issued_can_be_read(value in json(), seconds in 0..u64::MAX) {
+    fn issued_tokens_can_be_read(value in json(), seconds in 0..u64::MAX) {
         let lifetime = std::time::Duration::from_secs(seconds);
         match generate_jwt(&value, lifetime, &secret()) {
             Ok(token) => {

@@ -301,7 +301,7 @@ fn all_older_tokens_of_a_subject_are_revoked() {
 }
 
 #[test]
-fn what_has_expired_is_not_kept() {
+fn expired_entries_are_removed() {
     let (revocations, hands) = in_memory();
     let token =
         |id: u64, exp: u64| claims(&json!({ "jti": id.to_string(), "exp": exp, "iat": NOW }));
@@ -320,7 +320,7 @@ fn what_has_expired_is_not_kept() {
 }
 
 #[test]
-fn there_are_never_too_many() {
+fn entries_are_bounded() {
     let (revocations, hands) = in_memory();
     let revocations = revocations.max_entries(10);
     let token = |id: u64, exp: u64| claims(&json!({ "jti": id.to_string(), "exp": exp }));
@@ -369,7 +369,7 @@ impl Log {
 }
 
 #[test]
-fn without_contact_nobody_can_say() {
+fn status_is_unknown_before_contact() {
     let hands = Hands::default();
     hands.set(NOW);
     let log = Arc::new(Log::default());
@@ -396,7 +396,7 @@ fn without_contact_nobody_can_say() {
 }
 
 #[test]
-fn processes_tell_each_other() {
+fn processes_share_revocations() {
     let (here_log, there_log) = (Arc::new(Log::default()), Arc::new(Log::default()));
     let clock = || UnixClock::at(NOW);
     let here = Revocations::shared(here_log.clone()).clock(clock());
@@ -422,7 +422,7 @@ fn processes_tell_each_other() {
 }
 
 #[test]
-fn what_the_log_does_not_take_is_revoked_here() {
+fn revokes_locally_if_the_log_fails() {
     let log = Arc::new(Log { fails: true, ..Log::default() });
     let revocations = Revocations::shared(log.clone()).clock(UnixClock::at(NOW));
     log.feed().note_contact();
@@ -475,7 +475,7 @@ impl RevocationLog for DeepLog {
 }
 
 #[test]
-fn beyond_the_bound_the_log_is_asked() {
+fn queries_the_log_beyond_the_bound() {
     let (log, hands) = (Arc::new(DeepLog::default()), Hands::default());
     hands.set(NOW);
     let node = || Revocations::shared(log.clone()).clock(hands.clock()).max_entries(1);

@@ -9,7 +9,7 @@ use stockade_auth::{ApiKey, BasicCredentials, KeyRing, Secret, SessionId, TokenI
 const SHORT: &str = "hunter2-hunter2-hunter2-hunter2";
 
 #[test]
-fn a_short_secret_is_warned_of_and_not_shown() {
+fn warns_of_a_short_secret_without_showing_it() {
     listen();
     assert_eq!(SHORT.len(), 31);
     let line = line!() + 1;
@@ -40,7 +40,7 @@ fn thirty_two_bytes_are_enough() {
 }
 
 #[test]
-fn nothing_shows_what_it_keeps() {
+fn debug_output_hides_credentials() {
     let key = ApiKey::generate("shop").unwrap();
     let id = SessionId::generate().unwrap();
     let basic = BasicCredentials::parse("Basic YWRhOmh1bnRlcjI=").unwrap();

@@ -81,7 +81,7 @@ fn milliseconds_of_another_second_do_not_count() {
 }
 
 #[test]
-fn the_lifetime_is_a_text_a_duration_or_an_hour() {
+fn lifetime_is_a_text_or_a_duration_and_defaults_to_an_hour() {
     #[track_caller]
     fn check(expires_in: impl Into<ExpiresIn>, expected: u64) {
         let issuer = TokenIssuer::new().clock(UnixClock::at(NOW));
@@ -139,13 +139,13 @@ fn expiry_is_in_whole_seconds_and_its_second_is_valid() {
 }
 
 #[test]
-fn issuer_and_audience_are_not_looked_at() {
+fn does_not_check_issuer_and_audience() {
     accept(&forge(HEADER, r#"{"iss":"somebody","aud":["x","y"]}"#));
     accept(&forge(HEADER, r#"{"iss":7,"aud":{},"sub":[]}"#));
 }
 
 #[test]
-fn only_objects_that_can_be_read_again_become_tokens() {
+fn issues_only_tokens_that_can_be_read() {
     let issue = |payload: &Value| generate_jwt(payload, "1h", &secret());
     for payload in [json!([]), json!("a"), json!(1), json!(null), json!(true)] {
         assert!(matches!(issue(&payload), Err(IssueError::NotAnObject)), "{payload}");
@@ -169,7 +169,7 @@ fn only_objects_that_can_be_read_again_become_tokens() {
 }
 
 #[test]
-fn tokens_above_the_limit_are_neither_made_nor_read() {
+fn neither_issues_nor_reads_tokens_above_the_limit() {
     let make = |length: usize| {
         let payload = json!({ "a": "x".repeat(length) });
         TokenIssuer::new().clock(UnixClock::at(NOW)).issue(payload, "1h", &secret())
@@ -227,7 +227,7 @@ fn secrets_are_text_or_bytes_and_never_empty() {
 }
 
 #[test]
-fn claims_become_types() {
+fn claims_deserialize_into_types() {
     #[derive(Debug, PartialEq, serde::Deserialize)]
     struct User {
         sub: String,

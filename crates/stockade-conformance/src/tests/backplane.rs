@@ -96,7 +96,7 @@ fn faulty(hub: &MemoryHub, fault: Fault) -> Faulty {
 }
 
 #[tokio::test]
-async fn faulty_ones_are_refused() {
+async fn rejects_faulty_implementations() {
     use Order::{Local, Room};
     for (order, fault, words) in [
         (Local, Fault::Loses, "each member gets each message once: 5"),
@@ -117,14 +117,14 @@ async fn faulty_ones_are_refused() {
 
 /// A minute of waiting passes immediately.
 #[tokio::test(start_paused = true)]
-async fn members_of_others_that_are_not_known_are_missed() {
+async fn detects_unknown_members_of_other_processes() {
     let hub = MemoryHub::default();
     let words = "the members of all processes are known: ";
     refused(backplane(Order::Local, || faulty(&hub, Fault::KnowsNobody)), words).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn faults_lose_nothing_silently() {
+async fn detects_silent_losses_under_faults() {
     let fault = async || tokio::time::sleep(Duration::from_secs(1)).await;
     let hub = MemoryHub::default();
     backplane_under_faults(Order::Local, || hub.backplane(), fault).await;

@@ -78,7 +78,7 @@ async fn check(algorithm: Algorithm, fault: Fault, words: &str) {
 }
 
 #[tokio::test]
-async fn faulty_ones_are_refused() {
+async fn rejects_faulty_implementations() {
     use Algorithm::{FixedWindow, Gcra, SlidingWindow};
     for algorithm in [FixedWindow, SlidingWindow, Gcra] {
         let forgotten = "of 300 requests at once, those that pass a limit of 100: 10";

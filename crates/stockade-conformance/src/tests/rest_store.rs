@@ -121,7 +121,7 @@ fn faulty(fault: Fault) -> Faulty {
 }
 
 #[tokio::test]
-async fn faulty_ones_are_refused() {
+async fn rejects_faulty_implementations() {
     for (fault, words) in [
         (Fault::WritesAnyVersion, "a write at another version: it was done, and not refused"),
         (Fault::FindsThatOfOthers, "rows outside of a scope are missing"),
@@ -136,7 +136,7 @@ async fn faulty_ones_are_refused() {
 }
 
 #[tokio::test]
-async fn random_operations_find_faults_too() {
+async fn random_operations_detect_faults() {
     let words = "a store does what the memory store does, seed 7, operation ";
     for fault in [
         Fault::WritesAnyVersion,

@@ -81,12 +81,12 @@ async fn check(fault: Fault) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_sound_one_passes() {
+async fn accepts_a_correct_implementation() {
     check(Fault::None).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn faulty_ones_are_refused() {
+async fn rejects_faulty_implementations() {
     for (fault, words) in [
         (Fault::Forgets, "a token that one process revokes is refused by all: NotRevoked"),
         (Fault::TellsNoNewcomer, "a process that comes later knows all before it says anything"),

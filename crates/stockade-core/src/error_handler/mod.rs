@@ -430,7 +430,7 @@ mod tests {
         r#"{"error":"no database","stack":["no database","connection reset"]}"#;
 
     #[test]
-    fn an_explicit_option_decides_what_is_exposed() {
+    fn an_explicit_option_controls_exposure() {
         let options = ErrorHandlerOptions::new;
         check(options(), false, HIDDEN);
         check(options(), true, SHOWN);
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn transform_replaces_the_body_and_not_the_status() {
+    fn transform_replaces_only_the_body() {
         let wrap = ErrorHandlerOptions::new()
             .transform(|error, body| json!({ "status": 200, "of": error.status(), "body": body }));
         let expected = r#"{"status":200,"of":500,"body":{"error":"Internal Server Error"}}"#;
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn the_logger_gets_the_error_and_the_request() {
+    fn the_logger_receives_the_error_and_the_request() {
         let (sender, lines) = std::sync::mpsc::channel();
         let options = ErrorHandlerOptions::new().logger(move |error, context| {
             let line = format!("{} {:?} {error}", context.method(), context.path());

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn usual_names_are_taken_as_they_are() {
+    fn accepts_common_names_unchanged() {
         for text in [
             "a",
             "report.pdf",
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_and_what_looks_like_one_are_refused() {
+    fn rejects_paths_and_similar_names() {
         use FileNameError::{ForbiddenCharacter, LeadingDot, TrailingDotOrSpace};
 
         for text in [
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn length_and_devices_are_bounded() {
+    fn rejects_long_names_and_device_names() {
         check("", Some(FileNameError::Empty));
         check(&"a".repeat(256), Some(FileNameError::TooLong));
         check(&"é".repeat(128), Some(FileNameError::TooLong));
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_read_and_written_as_text() {
+    fn serializes_as_text() {
         let name: FileName = serde_json::from_str("\"a.txt\"").unwrap();
         assert_eq!(serde_json::to_string(&name).unwrap(), "\"a.txt\"");
         let error = serde_json::from_str::<FileName>("\"../a\"").unwrap_err().to_string();

@@ -15,7 +15,7 @@ fn limit(id: &'static str, limit: i64) -> FieldError {
 }
 
 #[test]
-fn the_languages_of_the_framework_have_all_texts() {
+fn built_in_languages_have_all_texts() {
     let catalogs = Catalogs::builtin();
     assert_eq!(catalogs.tags(), ["en", "de"]);
     assert_eq!(catalogs.issues(&[]), [""; 0]);
@@ -29,7 +29,7 @@ fn the_languages_of_the_framework_have_all_texts() {
 }
 
 #[test]
-fn texts_are_made_of_rule_and_parameters() {
+fn texts_depend_on_rule_and_parameters() {
     let catalogs = Catalogs::builtin();
     let german = |error: FieldError| text(&catalogs, "de", &error).unwrap();
     assert_eq!(german(limit("minItems", 1)), "Mindestens ein Eintrag erforderlich");
@@ -47,7 +47,7 @@ fn texts_are_made_of_rule_and_parameters() {
 }
 
 #[test]
-fn english_texts_are_the_messages_of_the_framework() {
+fn english_texts_equal_the_built_in_messages() {
     let catalogs = Catalogs::builtin().add("en", ENGLISH).unwrap();
     let english = |error: FieldError| text(&catalogs, "en", &error).unwrap();
     assert_eq!(english(limit("minLength", 3)), "String must be at least 3 characters");
@@ -55,14 +55,14 @@ fn english_texts_are_the_messages_of_the_framework() {
 }
 
 #[test]
-fn variables_of_clients_stay_text_and_have_no_marks() {
+fn client_values_are_inserted_as_plain_text() {
     let catalogs = Catalogs::builtin().add("xx", ENGLISH).unwrap();
     let error = FieldError::new("a{ $limit }\u{202e}", "…", "x").with_text_id("custom");
     assert_eq!(text(&catalogs, "xx", &error).unwrap(), "a{ $limit }\u{202e} is invalid");
 }
 
 #[test]
-fn programs_add_languages_texts_and_problems() {
+fn applications_can_add_languages_texts_and_problems() {
     let source = format!(
         "{ENGLISH}\neven = Doit être un multiple de {{ $step }}\n\
                           problem-sold-out = {{ $sku }} est épuisé\n"
@@ -105,7 +105,7 @@ fn missing_texts_and_variables_are_configuration_errors() {
 }
 
 #[test]
-fn malformed_catalogs_are_refused() {
+fn rejects_malformed_catalogs() {
     for (tag, source, part) in [
         ("", "a = b", "the tag is malformed"),
         ("f r", "a = b", "the tag is malformed"),

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_looked_up_by_quality() {
+    fn looks_up_ranges_by_quality() {
         check("de", "de");
         check("DE-de", "de");
         check("de-DE-1996", "de");
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn any_language_is_the_first_that_is_not_refused() {
+    fn wildcard_selects_the_first_acceptable_language() {
         check("*", "en");
         check("en;q=0, *", "de");
         check("fr, *;q=0.1", "en");

@@ -316,14 +316,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_or_id_cannot_begin_another_field() {
+    fn name_and_id_cannot_start_another_field() {
         check(&Event::data("x").name("a\ndata: evil"), "event: a data: evil\ndata: x\n\n");
         check(&Event::data("x").id("1\r2\0"), "id: 1 2 \ndata: x\n\n");
         check(&Event::data("x").retry_ms(5_000), "retry: 5000\ndata: x\n\n");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn comments_come_while_there_are_no_events() {
+    async fn sends_comments_while_waiting_for_events() {
         /// Returns one event after 25 s.
         struct Late(Pin<Box<Sleep>>, bool);
 

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_are_written_and_read() {
+    fn records_round_trip() {
         let record = FieldError::new("name", "too short", "minLength");
         let value = json!({ "field": "name", "message": "too short", "rule": "minLength" });
         assert_eq!(serde_json::to_value(&record).unwrap(), value);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_twice_is_named() {
+    fn names_missing_and_duplicate_members() {
         let error = |text: &str| serde_json::from_str::<FieldError>(text).unwrap_err().to_string();
         assert!(error(r#"{"field": "", "rule": ""}"#).starts_with("missing field `message`"));
         assert!(error(r#"{"field": "", "field": ""}"#).starts_with("duplicate field `field`"));

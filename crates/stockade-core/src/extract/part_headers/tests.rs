@@ -37,7 +37,7 @@ fn header(length: usize) -> String {
 }
 
 #[test]
-fn a_header_is_bounded_and_content_is_not() {
+fn only_headers_are_bounded() {
     let long = "y".repeat(3 * MAX);
     check(&format!("--B\r\n{}{long}\r\n--B--\r\n", header(MAX)), true);
     check(&format!("--B\r\n{}content\r\n--B--\r\n", header(MAX + 1)), false);
@@ -56,14 +56,14 @@ fn a_header_without_an_end_is_too_long() {
 }
 
 #[test]
-fn what_stands_before_the_first_boundary_is_bounded() {
+fn text_before_the_first_boundary_is_bounded() {
     check(&format!("{}--B\r\n", "-".repeat(MAX - 3)), true);
     check(&format!("{}--B\r\n", "-".repeat(MAX - 2)), false);
     check(&"-".repeat(2 * MAX), false);
 }
 
 #[test]
-fn unfolds_headers_and_nothing_else() {
+fn unfolds_only_headers() {
     let text = "x\r\n y\r\n\tz";
     let part = |line: &str| format!("--B\r\nA: b{line}c\r\nD: e\r\n\r\n {text}\r\n");
     let body = |lines: [&str; 3]| {
@@ -80,7 +80,7 @@ fn unfolds_headers_and_nothing_else() {
 }
 
 #[test]
-fn a_boundary_that_repeats_itself_is_found() {
+fn finds_a_self_repeating_boundary() {
     let long = "y".repeat(2 * MAX);
     for boundary in ["-", "----", "-a-a", "aab"] {
         let body = format!("x---a-aa--{boundary}\r\n{}{long}\r\n--{boundary}--", header(80));
@@ -107,7 +107,7 @@ fn names(body: &str) -> Option<Vec<Option<String>>> {
 }
 
 #[test]
-fn multer_sees_the_same_parts() {
+fn multer_reads_the_same_parts() {
     // Tokens of the framing, in every order.
     let tokens = ["--B", "\r\n", "\r\n\r\n", "A: b", "x", "--", " "];
     let mut accepted = 0;
