@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gzip_is_refused_by_those_alone_who_say_so() {
+    fn only_an_explicit_refusal_excludes_gzip() {
         assert!(!refuses_gzip(&HeaderMap::new()));
         for (value, refused) in [
             ("gzip, br", false),

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_site_of_the_sender_decides() {
+    fn sec_fetch_site_decides() {
         check("POST", "sec-fetch-site=same-origin", true);
         check("POST", "sec-fetch-site=none", true);
         check("POST", "sec-fetch-site=cross-site", false);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn without_it_the_host_of_the_origin_decides() {
+    fn origin_host_decides_without_sec_fetch_site() {
         check("POST", "", true);
         check("POST", "origin=https://example.com", true);
         check("POST", "origin=http://Example.com", true);
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_that_change_nothing_pass() {
+    fn safe_methods_pass() {
         for method in ["GET", "HEAD", "OPTIONS", "CONNECT"] {
             check(method, "sec-fetch-site=cross-site origin=https://evil.example", true);
         }

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn removes_entries_whose_time_is_over() {
+    fn removes_expired_entries() {
         let start = Instant::now();
         let after = |seconds| start + Duration::from_secs(seconds);
         let mut table: ExpiringTable<u64, Entry> = ExpiringTable::default();

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn every_depth_is_cleaned_and_keys_stay() {
+    fn sanitizes_every_depth_and_keeps_keys() {
         let mut value = json!({
             "a<": ["<", { "b": ">", "__proto__": { "admin": true } }],
             "__proto__": 1, "n": 1, "t": true, "z": null, "constructor": "'",

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_go_and_flags_are_written_out() {
+    fn removes_capture_groups_and_expands_flags() {
         check("abc", Ok("(?:abc)"));
         check(r"\d+", Ok("(?-u:[0-9])+"));
         check("(json)|(?<y>xml)", Ok("(?:(?:json)|(?:xml))"));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_run_is_refused_with_the_place() {
+    fn rejects_unsupported_expressions_with_their_position() {
         check(
             "(?=a)b",
             Err((0..3, "look-around, including look-ahead and look-behind, is not supported")),

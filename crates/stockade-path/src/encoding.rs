@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_beyond_ascii_and_small_digits_are_encoded() {
+    fn encodes_non_ascii_text_and_lowercase_escapes() {
         for (text, expected) in [
             ("", ""),
             ("/plain-._~:@*", "/plain-._~:@*"),
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_lead_back_to_the_path_that_was_sent() {
+    fn ranges_map_to_the_original_path() {
         let sent = "/\u{e9}/%c3%a9x/y";
         let path = EncodedPath::of(sent).unwrap();
         assert_eq!(path.text(), "/%C3%A9/%C3%A9x/y");
@@ -195,7 +195,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
 
         #[test]
-        fn every_part_leads_back_to_its_place(path in "[/a%2fFzé\u{301}]{0,12}") {
+        fn every_part_maps_to_its_original_position(path in "[/a%2fFzé\u{301}]{0,12}") {
             let whole = encoded(&path);
             prop_assert!(is_encoded(&whole));
             prop_assert_eq!(is_encoded(&path), whole == path);

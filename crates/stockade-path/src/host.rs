@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_are_patterns_of_their_labels() {
+    fn hosts_are_patterns_of_labels() {
         for (host, text, labels) in [
             ("api.example.com", "api.example.com", "/api/example/com"),
             (":tenant.Example.COM.", ":tenant.example.com", "/:tenant/example/com"),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn other_hosts_are_mistakes() {
+    fn rejects_other_hosts() {
         for (host, reason) in [
             ("", "is empty"),
             (".", "is empty"),

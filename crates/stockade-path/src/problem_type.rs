@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn members_have_free_names() {
+    fn members_have_unreserved_names() {
         for name in ["sku", "order_id", "orderId", "x1"] {
             assert_eq!(check_member(name), Ok(()));
         }

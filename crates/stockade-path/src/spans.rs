@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_is_kept_and_any_number_forgotten() {
+    fn push_and_truncate_work_for_any_count() {
         for count in [0, 1, 7, 8, 9, 17] {
             for kept in [0, 1, 7, 8, 9, 16, 17, 18] {
                 let (mut spans, mut expected) = spans(count);

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn detours_are_removed() {
+    fn removes_dot_segments_and_empty_segments() {
         for (path, expected) in [
             ("a/b", "a/b"),
             ("a//b/", "a/b/"),

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_segment_goes_with_its_slash() {
+    fn skips_a_whole_segment_with_its_slash() {
         check("/opt/:id?", &["/opt/:id", "/opt"]);
         check("/:a?", &["/:a", "/"]);
         check("/:a?/", &["/:a/", "/"]);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn within_a_segment_only_the_parameter_goes() {
+    fn skips_only_the_parameter_within_a_segment() {
         check("/x:id?", &["/x:id", "/x"]);
         check("/a:x?b/:y", &["/a:xb/:y", "/ab/:y"]);
         check("/:a?-:b?", &["/:a-:b", "/:a-", "/-:b", "/-"]);

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_innermost_level_that_sets_either_counts() {
+    fn the_innermost_setting_counts() {
         check("", "");
         check("a", "a");
         check("a  ", "a");
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_reason_the_nearest_authentication_counts() {
+    fn the_nearest_authentication_counts_without_a_reason() {
         check("f", "");
         check("p f", "");
         check("a f", "a");

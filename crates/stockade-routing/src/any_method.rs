@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_method_of_any_is_its_own() {
+    fn any_has_a_separate_method() {
         assert_eq!(any_method().as_str(), "ANY");
         assert!(is_any(&any_method()) && !is_any(&Method::GET));
     }

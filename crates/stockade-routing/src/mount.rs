@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_begins_behind_the_mount() {
+    fn the_path_begins_after_the_mount() {
         check("/a/b/c", Some(3), "/b/c");
         check("/a/b%20c?x=/../y", Some(3), "/b%20c?x=/../y");
         check("/a/", Some(3), "/");
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_lead_out_are_refused() {
+    fn rejects_paths_outside_of_the_mount() {
         let paths = [
             "..",
             ".",

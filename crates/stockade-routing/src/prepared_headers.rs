@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn prepared_headers_are_those_that_are_put_together() {
+    fn prepared_headers_equal_generated_headers() {
         let origins = ["https://a.example", "https://b.example"];
         let plain = || RouterOptions::new().cors(false).enable_security_headers(false);
         let all = [
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_stages_say_as_well_is_put_together() {
+    fn merges_headers_that_the_stages_also_set() {
         let origins = ["https://a.example", "https://b.example"];
         let own = ("content-type", "a/b");
         let listed = RouterOptions::new().cors_origin(origins);
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn the_quota_of_a_store_is_put_together() {
+    fn generates_the_quota_header_of_a_store() {
         let stages = Stages::new(RouterOptions::new().stage_rules(Arc::default()).unwrap());
         let scope = RequestScope {
             own_cors: None,
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_security_headers_are_put_together() {
+    fn generates_unusual_security_headers() {
         for (name, usual) in [
             ("vary", true),
             ("retry-after", true),
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn adds_headers_behind_any_set_of_names() {
+    fn adds_headers_after_any_set_of_names() {
         let options = RouterOptions::new();
         let stages = Stages::new(options.stage_rules(Arc::default()).unwrap());
         let names = ["content-type", "etag", "location", "set-cookie", "x-a", "x-b"];
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_origins_some_are_put_together() {
+    fn prepares_headers_for_a_bounded_number_of_origins() {
         let origins: Vec<String> = (0..100).map(|it| format!("https://a{it}.example")).collect();
         let options = RouterOptions::new().cors_origin(origins);
         let stages = Stages::new(options.stage_rules(Arc::default()).unwrap());

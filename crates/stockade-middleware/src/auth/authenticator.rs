@@ -186,7 +186,7 @@ mod tests {
     use crate::IntoAuth;
 
     #[test]
-    fn prepared_refusals_are_those_that_are_made() {
+    fn prepared_rejections_equal_generated_ones() {
         let secret = || Auth::secret(Secret::new("a secret of thirty-two bytes or more").unwrap());
         let key = || Auth::api_key(|_: ApiKeyHash| None::<String>);
         let explains = || (|_: String| None::<String>).into_auth();
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_ways_the_last_count_as_one() {
+    fn methods_beyond_the_last_bit_share_it() {
         let mut methods = MethodSet::NONE;
         methods.add(70);
         assert!(methods.has(63) && methods.has(64) && !methods.has(62));

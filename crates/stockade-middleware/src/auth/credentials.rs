@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_the_texts_that_http_takes_for_text() {
+    fn reads_the_same_values_as_the_http_crate() {
         for byte in 0..=255_u8 {
             let Ok(value) = HeaderValue::from_bytes(&[b'a', byte, b'b']) else { continue };
             assert_eq!(text(&value), value.to_str().ok(), "{byte}");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_stands_with_or_without_the_word() {
+    fn the_bearer_prefix_is_optional() {
         #[track_caller]
         fn check(value: &str, expected: Option<&str>) {
             assert_eq!(token(value, &Scheme::Bearer).ok(), expected, "{value:?}");
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn another_scheme_must_be_there() {
+    fn a_named_scheme_is_required() {
         let scheme = Scheme::Named("Token".into());
         for value in ["Token a.b.c", "token a.b.c", "TOKEN  a.b.c"] {
             assert_eq!(token(value, &scheme).ok(), Some("a.b.c"), "{value:?}");

@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn checks_at_once_what_may_have_ended() {
+    async fn checks_possibly_ended_credentials_immediately() {
         let (clock, _) = clock();
         let expired = Schedule { expiry: Some(Expiry::new(999, 0, clock)), ..hourly() };
         for schedule in [Schedule { is_due: true, ..hourly() }, expired] {
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn repeats_a_failed_check_soon() {
+    async fn retries_a_failed_check_soon() {
         let results = [Standing::Unknown, Standing::Unknown, Standing::Ended];
         let schedule = Schedule { is_due: true, ..hourly() };
         let waited = ended_after(schedule, &results).await;

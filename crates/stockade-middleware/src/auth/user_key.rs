@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn another_user_of_the_request_has_no_origin() {
+    fn setting_another_user_removes_the_origin() {
         let mut req = Request::from(http::Request::get("/").body(()).unwrap());
         req.set_user(Some(json!({ "sub": "7" })));
         req.set_user_origin(r#"["token","",0]"#.into());

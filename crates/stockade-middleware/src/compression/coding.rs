@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_heaviest_wish_wins() {
+    fn the_highest_weight_wins() {
         check("gzip;q=0.5, br;q=0.8", "br");
         check("gzip;q=1.0, br;q=0.8, zstd;q=0.2", "gzip");
         check("GZIP", "gzip");
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_wishes_our_order_counts() {
+    fn the_server_order_decides_between_equal_weights() {
         check("gzip, deflate, br, zstd", "zstd");
         check("gzip, deflate, br", "br");
         check("gzip\nbr", "br");
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_forced_on_a_client() {
+    fn sends_identity_if_no_coding_is_accepted() {
         check("", "identity");
         check("deflate, compress", "identity");
         check("gzip;q=0", "identity");
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_that_cannot_be_read_takes_its_wish_with_it() {
+    fn ignores_a_coding_with_a_malformed_weight() {
         for weight in ["", "2", "1.1", "0.1234", "-1", "+1", "a", "0.+1", ".5"] {
             check(&format!("gzip;q={weight}"), "identity");
         }

@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_that_are_compressed_already_stay() {
+    fn does_not_compress_compressed_types() {
         let stays = "image/png image/jpeg image/webp video/mp4 audio/ogg application/zip \
              application/gzip application/zstd application/x-7z-compressed font/woff2 \
              application/pdf application/epub+zip application/octet-stream multipart/mixed json";
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn part_varies_as_the_whole_does() {
+    fn partial_response_has_the_vary_header_of_the_full_one() {
         let check = |status: u16, headers: &[(&'static str, &'static str)], expected: bool| {
             for coding in [None, Some(Coding::Gzip)] {
                 let mut response = Response::new(HttpBody::from(vec![b'a'; 10]));
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn the_head_of_a_response_decides() {
+    fn response_headers_decide_about_compression() {
         const JSON: (&str, &str) = ("content-type", "Application/JSON; charset=utf-8");
         check(&[JSON], true);
         check(&[], false);

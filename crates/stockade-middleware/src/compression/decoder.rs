@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_compressed_comes_back_in_pieces_of_any_length() {
+    fn decodes_compressed_data_in_pieces_of_any_length() {
         for coding in Coding::ALL {
             for length in [1, 16_383, 16_384, 16_385, 32_768, 100_000] {
                 for original in [sample(length), vec![b'a'; length]] {
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_spoilt_is_broken() {
+    fn rejects_truncated_and_corrupt_data() {
         for coding in Coding::ALL {
             let packed = compress(coding, &sample(50_000)).unwrap();
             for length in [1, 2, packed.len() / 2, packed.len() - 1] {
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn several_members_are_one_body_where_the_format_has_that() {
+    fn concatenated_members_are_one_body_if_the_format_allows_it() {
         for coding in [Coding::Gzip, Coding::Zstd] {
             let packed = compress(coding, b"twice ").unwrap();
             let twice = [&packed[..], &packed[..]].concat();
@@ -294,7 +294,7 @@ mod tests {
 
     // One MiB of empty gzip members used to cause 52,000 resets of the decoder.
     #[test]
-    fn members_that_hold_nothing_are_few() {
+    fn limits_the_number_of_empty_members() {
         for coding in [Coding::Gzip, Coding::Zstd] {
             let members = |content: &[u8], count: usize| {
                 decode(coding, &compress(coding, content).unwrap().repeat(count), usize::MAX)
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_an_empty_body() {
+    fn no_bytes_are_an_empty_body() {
         for coding in Coding::ALL {
             assert_eq!(decode(coding, b"", 1), Ok(Vec::new()));
             assert_eq!(decode(coding, &compress(coding, b"").unwrap(), 1), Ok(Vec::new()));

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn one_coding_is_understood() {
+    fn accepts_exactly_one_coding() {
         check(&[], Ok(None));
         check(&["identity"], Ok(None));
         check(&["GZip"], Ok(Some(Coding::Gzip)));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused() {
+    fn rejects_other_codings() {
         check(&["deflate"], Err(415));
         check(&["gzip, gzip"], Err(415));
         check(&["gzip", "br"], Err(415));

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_read_up_to_its_first_mistake() {
+    fn reads_a_list_up_to_its_first_error() {
         check(r#""a", W/"b" ,"c""#, &[r#""a""#, r#"W/"b""#, r#""c""#]);
         check(r#" , "a,b",, "" "#, &[r#""a,b""#, r#""""#]);
         check(r#""a", w/"b""#, &[r#""a""#]);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strict_list_is_read_as_a_whole_or_not_at_all() {
+    fn a_strict_list_is_all_or_nothing() {
         let strict = |list: &[u8]| {
             let tags = ETag::strict_list(list)?;
             Some(tags.iter().map(ETag::to_string).collect::<Vec<_>>().join(" "))
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tag_of_bytes_is_half_of_their_digest() {
+    fn the_tag_of_bytes_is_half_the_digest() {
         let tag = ETag::of(b"abc").to_string();
         assert_eq!(tag, "\"ba7816bf8f01cfea414140de5dae2223\"");
         assert_eq!(ETag::new("with \" quote"), None);

@@ -264,7 +264,7 @@ mod tests {
     use Outcome::{Failed, NotModified, Proceed};
 
     #[test]
-    fn if_match_wants_the_same_strong_tag() {
+    fn if_match_requires_the_same_strong_tag() {
         check("if-match: \"1\"", Proceed, Proceed);
         check("if-match: \"0\", \"1\"", Proceed, Proceed);
         check("if-match: \"0\"\nif-match: \"1\"", Proceed, Proceed);
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn if_none_match_wants_another_tag() {
+    fn if_none_match_requires_a_different_tag() {
         check("if-none-match: \"2\"", Proceed, Proceed);
         check("if-none-match: \"2\", W/\"1\"", NotModified, Failed);
         check("if-none-match: *", NotModified, Failed);
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn seconds_are_cut_before_1970_as_after_it() {
+    fn seconds_are_rounded_down_before_and_after_1970() {
         let check = |seconds: i64, nanoseconds, expected: i64| {
             let at = |seconds: i64| match u64::try_from(seconds) {
                 Ok(seconds) => SystemTime::UNIX_EPOCH + Duration::from_secs(seconds),
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_matches_nothing() {
+    fn missing_resource_matches_no_condition() {
         let put = |head| evaluate(&Method::PUT, head, &Validators::absent());
         assert_eq!(put("if-none-match: *"), Proceed);
         assert_eq!(put("if-match: *"), Failed);

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn only_spaces_and_tabs_are_taken_off() {
+    fn trims_only_spaces_and_tabs() {
         // A browser does not see a prefix in these names, so any page of the
         // site may set them.
         for white in ['\u{85}', '\u{a0}', '\u{2000}', '\u{3000}'] {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_cookie_is_left_out() {
+    fn skips_malformed_cookies() {
         check(&[b"alone; =nameless;;  ; ok=1; bad=\xFF; ok2=2"], &[("ok", "1"), ("ok2", "2")]);
     }
 
@@ -186,7 +186,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_line_can_be_read(line in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn no_line_panics(line in prop::collection::vec(any::<u8>(), 0..200)) {
             if let Ok(value) = HeaderValue::from_bytes(&line) {
                 let headers = HeaderMap::from_iter([(header::COOKIE, value)]);
                 for (name, _) in Cookies::of(&headers).iter() {

@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_that_cannot_be_written_do_no_harm() {
+    fn unrepresentable_dates_are_omitted_or_clamped() {
         check(&a().expires(end_of_dates()), "a=1; Path=/; Secure; HttpOnly; SameSite=Lax");
         let early = SystemTime::UNIX_EPOCH - Duration::from_secs(1);
         check(
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn prefixes_keep_their_promises() {
+    fn name_prefixes_enforce_their_rules() {
         for name in ["__Host-a", "__HOST-a"] {
             let host = SetCookie::from_static(name, "1");
             check(&host, &format!("{name}=1; Path=/; Secure; HttpOnly; SameSite=Lax"));

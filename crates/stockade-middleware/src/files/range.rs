@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn one_range_is_a_part() {
+    fn one_range_selects_a_part() {
         let part = |start, end| Some(Selected::Part { start, end });
         check("bytes=0-0", 10, part(0, 1));
         check("bytes=2-4", 10, part(2, 5));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_behind_the_end_is_unsatisfiable() {
+    fn a_range_beyond_the_end_is_unsatisfiable() {
         for range in ["bytes=10-", "bytes=10-12", "bytes=-0", "bytes=99999999999999999999-"] {
             check(range, 10, Some(Selected::Unsatisfiable));
         }
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_ignored() {
+    fn ignores_other_ranges() {
         for range in [
             "bytes=0-1,3-4",
             "bytes=4-2",
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_wants_the_same_state() {
+    fn if_range_requires_an_unchanged_file() {
         const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
         let date = httpdate::parse_http_date(DATE).unwrap();
         let strong = ETag::new("1").unwrap();

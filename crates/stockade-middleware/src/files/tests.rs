@@ -83,7 +83,7 @@ async fn answer(reply: Result<FileReply, ApiError>, names: &[&str]) -> String {
 }
 
 #[tokio::test]
-async fn conditions_and_ranges_decide_the_answer() {
+async fn conditions_and_ranges_determine_the_response() {
     const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
     let folder = Folder::new("conditions");
     let path = folder.file("a.txt", b"0123456789", long_ago());
@@ -120,7 +120,7 @@ async fn conditions_and_ranges_decide_the_answer() {
 }
 
 #[tokio::test]
-async fn only_files_of_the_folder_are_found() {
+async fn finds_only_files_of_the_folder() {
     let outside = Folder::new("outside");
     let secret = outside.file("secret.txt", b"secret", long_ago());
     let folder = Folder::new("inside");
@@ -163,7 +163,7 @@ async fn only_files_of_the_folder_are_found() {
 }
 
 #[tokio::test]
-async fn a_chunk_that_is_kept_is_not_written_over() {
+async fn does_not_overwrite_a_retained_chunk() {
     let folder = Folder::new("kept");
     let bytes: Vec<u8> = (0..400_000_u32).map(|index| (index % 251) as u8).collect();
     let path = folder.file("a.bin", &bytes, long_ago());
@@ -182,7 +182,7 @@ async fn a_chunk_that_is_kept_is_not_written_over() {
 }
 
 #[test]
-fn a_chunk_that_was_read_in_part_is_read_to_its_end() {
+fn completes_a_partially_read_chunk() {
     let folder = Folder::new("part");
     let mut file = File::open(folder.file("a", b"abcdef", long_ago())).unwrap();
     let mut chunk = bytes::BytesMut::zeroed(6);
@@ -192,7 +192,7 @@ fn a_chunk_that_was_read_in_part_is_read_to_its_end() {
 }
 
 #[tokio::test]
-async fn a_file_is_read_in_chunks_and_to_its_promised_length() {
+async fn reads_a_file_in_chunks_up_to_its_announced_length() {
     let folder = Folder::new("chunks");
     let bytes: Vec<u8> = (0..200_000_u32).map(|index| (index % 251) as u8).collect();
     let path = folder.file("a.bin", &bytes, long_ago());
@@ -214,7 +214,7 @@ async fn a_file_is_read_in_chunks_and_to_its_promised_length() {
 }
 
 #[tokio::test]
-async fn a_young_file_has_a_weak_tag_and_no_range_by_it() {
+async fn a_recently_changed_file_has_a_weak_tag_and_no_range() {
     let folder = Folder::new("young");
     let now = SystemTime::now();
     let path = folder.file("a.txt", b"0123", now);

@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn another_form_is_refused_with_its_reason() {
+    fn rejects_other_forms_with_a_reason() {
         check("a-1", Err("double quotes"));
         check("\"a", Err("double quotes"));
         check("", Err("double quotes"));
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn users_and_clients_have_keys_of_their_own() {
+    fn users_and_clients_have_separate_keys() {
         use serde_json::json;
 
         let [here, there] = ["192.0.2.1", "192.0.2.2"];

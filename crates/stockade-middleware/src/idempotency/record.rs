@@ -155,12 +155,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_record_is_read_as_it_was_written(record in records()) {
+        fn records_round_trip(record in records()) {
             prop_assert_eq!(Record::from_bytes(record.to_bytes()), Some(record));
         }
 
         #[test]
-        fn other_bytes_are_no_record_and_no_panic(
+        fn other_bytes_are_rejected_and_do_not_panic(
             bytes in proptest::collection::vec(any::<u8>(), 0..60),
             record in records(),
             cut in 0..200_usize,
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_without_an_answer_is_short() {
+    fn a_record_without_a_response_is_short() {
         for record in [Record::NotKept(StatusCode::CREATED), Record::Unknown] {
             assert!(record.to_bytes().len() <= SHORT_RECORD_BYTES);
             assert!(!record.has_answer());

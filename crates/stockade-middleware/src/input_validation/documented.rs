@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_passes_the_schema_as_it_passes_the_rules() {
+    fn schema_and_rules_accept_the_same_bodies() {
         let kinds = [
             None,
             Some(InputType::String),

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn required_ends_the_field() {
+    fn a_missing_required_field_has_one_error() {
         let rule = || InputRule::new().required().kind(InputType::Number).min_length(3);
         for body in [json!({}), json!({ "f": null }), json!({ "f": "" }), json!([]), json!(7)] {
             faults(rule(), body, &["f is required"]);
@@ -258,14 +258,14 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_takes_too_many_steps_is_reported_as_such() {
+    fn reports_a_text_that_takes_too_many_steps() {
         let rule = InputRule::new().pattern(r"^(a+)+\1$");
         let message = "f cannot be checked: its pattern takes too many steps; send a shorter text";
         faults(rule, json!({ "f": "a".repeat(60) + "b" }), &[message]);
     }
 
     #[test]
-    fn other_failures_add_up() {
+    fn reports_all_other_errors_of_a_field() {
         let rule = InputRule::new().kind(InputType::Number).min_length(3).pattern("^[0-9]+$");
         let expected =
             ["f must be of type number", "f must be at least 3 characters", "f format is invalid"];
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn types_are_those_of_json() {
+    fn types_are_json_types() {
         let values = [
             (InputType::String, json!("")),
             (InputType::Number, json!(1.5)),
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_absent_is_not_checked() {
+    fn does_not_check_absent_fields() {
         let rule = || InputRule::new().kind(InputType::String).min_length(1).pattern("x");
         for body in [json!({}), json!("text"), json!(null), json!([{ "f": 1 }]), json!(7)] {
             faults(rule(), body, &[]);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn null_is_absent_for_required_alone() {
+    fn only_required_treats_null_as_absent() {
         let null = || json!({ "f": null });
         faults(InputRule::new(), null(), &[]);
         faults(InputRule::new().required(), null(), &["f is required"]);
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_and_patterns_ask_for_text() {
+    fn length_and_pattern_apply_to_text() {
         let values =
             [json!(null), json!(true), json!(12345), json!(["12345"]), json!({ "$ne": 1 })];
         for value in values {

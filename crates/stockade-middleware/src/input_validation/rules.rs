@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_read_in_its_order() {
+    fn reads_json_in_order() {
         let rules = json!({
             "z": { "required": true, "type": "array" },
             "a": { "minLength": 2, "maxLength": 3, "pattern": "^a" },
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_name_the_field_and_the_place() {
+    fn errors_name_the_field_and_the_location() {
         mistakes(&json!([]), &["the rules must be an object of fields"]);
         mistakes(&json!({ "a": "string" }), &["field `a`: the rule of a field is an object"]);
         mistakes(

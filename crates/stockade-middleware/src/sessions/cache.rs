@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_kept_for_a_moment() {
+    fn a_session_is_cached_for_a_second() {
         let (cache, advance) = timed(5_000);
         let key = key();
         cache.keep(&key, &session(1, 60_000), cache.now());
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reading_that_began_before_a_change_is_not_kept() {
+    fn does_not_cache_reads_that_began_before_a_change() {
         let (cache, advance) = timed(1_000);
         let key = key();
         let forget_one = |cache: &SessionCache, key: &SessionKey| cache.forget(key);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn it_has_bounds() {
+    fn cache_size_is_bounded() {
         let (cache, advance) = timed(1_000);
         for _ in 0..MAX_SESSIONS + 10 {
             cache.keep(&key(), &session(1, 60_000), cache.now());

@@ -40,7 +40,7 @@ fn check_error(path: &str, excerpt: &str, message: &str) {
 }
 
 #[test]
-fn text_is_text() {
+fn literal_text_is_text() {
     check("", r#""""#);
     check("/", r#""""#);
     check("/a.b+c$d(e)f!'~|^[x]\"&=,;@-_%20", r#""a.b+c$d(e)f!'~|^[x]\"&=,;@-_%20""#);
@@ -104,7 +104,7 @@ fn wildcards_are_whole_segments() {
 }
 
 #[test]
-fn names_are_there_apart_and_different() {
+fn names_are_present_separated_and_unique() {
     check_error("/:", ":", "no name after `:` at byte 1");
     check_error("/a/:-b", ":", "no name after `:` at byte 3");
     check_error("/:1", ":", "no name");
@@ -119,7 +119,7 @@ fn names_are_there_apart_and_different() {
 }
 
 #[test]
-fn bad_expressions_say_why() {
+fn explains_malformed_expressions() {
     check_error("/:a(b", "(", "never closes the parenthesis at byte 3");
     check_error(r"/:a(b\)", "(", "never closes");
     check_error("/:a([)", "(", "never closes");
@@ -147,7 +147,7 @@ fn escaped_colons_and_stars_are_text() {
 }
 
 #[test]
-fn a_parameter_directly_after_a_letter_or_digit_is_unclear() {
+fn rejects_a_parameter_directly_after_a_letter_or_digit() {
     check_error("/users:batch", ":batch", r"write `\:batch` for this text, or `:batch(.+)`");
     check_error("/v2:x/y", ":x", "directly after a letter or digit");
     check_error("/:user-id:batch", ":batch", "directly after a letter or digit");
@@ -160,7 +160,7 @@ fn a_parameter_directly_after_a_letter_or_digit_is_unclear() {
 }
 
 #[test]
-fn what_no_request_has_is_refused() {
+fn rejects_characters_that_no_request_path_contains() {
     check_error("/a?b", "?", "only follows a parameter");
     check_error("/:a??", "?", "only follows a parameter");
     check_error("/a#b", "#", "%23");
@@ -188,7 +188,7 @@ proptest! {
     }
 
     #[test]
-    fn text_like_patterns_too(path in r"[/:*?()\[\]\\a1|+{}é.$^%-]{0,24}") {
+    fn pattern_like_text_is_a_pattern_or_an_error_within_it(path in r"[/:*?()\[\]\\a1|+{}é.$^%-]{0,24}") {
         never_panics(&path)?;
     }
 }
@@ -211,7 +211,7 @@ fn never_panics(path: &str) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn an_encoded_control_character_is_found() {
+fn finds_an_encoded_control_character() {
     for (path, expected) in [
         ("/a%0d%0ab", Some(2)),
         ("/%1F", Some(1)),

@@ -69,7 +69,7 @@ mod tests {
 
     // No other test of this crate checks the log.
     #[test]
-    fn options_without_effect_are_one_warning() {
+    fn options_without_effect_cause_one_warning() {
         log::set_logger(&Watch).unwrap();
         log::set_max_level(log::LevelFilter::Warn);
         let build = |options| HostRoutes::build(Router::with_options(options)).map(drop).unwrap();
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_set_and_has_no_effect_is_named() {
+    fn names_options_without_effect() {
         let options = RouterOptions::new;
         check(options(), "");
         check(options().prefix("/api").expose_errors(true).trust_proxy(1), "");

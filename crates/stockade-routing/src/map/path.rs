@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_stand_in_braces() {
+    fn parameters_are_in_braces() {
         check("/", &["/"], "getRoot");
         check("/users/:id", &["/users/{id}"], "getUsersById");
         check(r"/users/:id(\d+)/", &["/users/{id}/"], "getUsersById");

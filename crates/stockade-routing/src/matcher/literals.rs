@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn each_text_has_its_child_and_others_have_none() {
+    fn finds_only_inserted_texts() {
         for count in [0, 1, 2, 3, 60, 500] {
             let text = |it: u32| "ab-".repeat(it as usize % 14) + &it.to_string();
             let texts: Vec<String> = (0..count).map(text).collect();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_differ_little_are_spread() {
+    fn similar_texts_are_well_distributed() {
         let families: [fn(u32) -> (u32, String); 6] = [
             |number| (0, format!("things{number}")),
             |number| (0, format!("{number:08}")),

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_without_a_table_have_that_of_any_but_for_three() {
+    fn methods_without_a_table_use_any_with_three_exceptions() {
         let table = |name| {
             let mut builder = TableBuilder::new();
             builder.insert(&Pattern::parse("/").unwrap(), name).unwrap();

@@ -81,7 +81,7 @@ fn text_matches_itself_character_for_character() {
 }
 
 #[test]
-fn a_parameter_takes_one_character_or_more() {
+fn a_parameter_matches_one_or_more_characters() {
     check("/u/:id", "/u/5", "id=5");
     check("/u/:id", "/u/", "-");
     check("/u/:id", "/u", "-");
@@ -93,7 +93,7 @@ fn a_parameter_takes_one_character_or_more() {
 }
 
 #[test]
-fn several_in_a_segment_are_greedy_from_the_left() {
+fn several_parameters_in_a_segment_are_greedy_from_the_left() {
     check("/:from-:to", "/a-b", "from=a to=b");
     check("/:from-:to", "/a-b-c", "from=a-b to=c");
     check("/:from-:to", "/a-b-", "from=a to=b-");
@@ -171,7 +171,7 @@ fn optional_parameters_may_be_absent() {
 }
 
 #[test]
-fn wildcards_take_a_segment_or_the_rest() {
+fn wildcards_match_a_segment_or_the_rest() {
     check("/*", "/a", "splat=a");
     check("/*", "/", "-");
     check("/*/b", "/a/b", "splat=a");
@@ -207,7 +207,7 @@ fn the_best_pattern_is_found_segment_by_segment() {
 }
 
 #[test]
-fn what_leads_nowhere_is_undone() {
+fn backtracks_from_dead_ends() {
     check_best("/a/b/c /a/:x/d /:x/b/e", "/a/b/d", "/a/:x/d x=b");
     check_best("/a/b/c /a/:x/d /:x/b/e", "/a/b/e", "/:x/b/e x=a");
     check_best("/a/b/c /a/:x/d /:x/b/e", "/a/b/f", "-");
@@ -217,7 +217,7 @@ fn what_leads_nowhere_is_undone() {
 }
 
 #[test]
-fn an_optional_parameter_is_no_conflict() {
+fn optional_parameters_cause_no_conflict() {
     check_best("/x /x/:a?", "/x", "/x");
     check_best("/x /x/:a?", "/x/1", "/x/:a? a=1");
     check_best("/x/:a /x/:b?", "/x/1", "/x/:a a=1");
@@ -230,7 +230,7 @@ fn an_optional_parameter_is_no_conflict() {
 }
 
 #[test]
-fn equivalent_patterns_are_refused() {
+fn rejects_equivalent_patterns() {
     let mut builder = TableBuilder::new();
     let mut insert = |path| builder.insert(&Pattern::parse(path).unwrap(), ());
     assert_eq!(insert("/a"), Ok(0));
@@ -250,7 +250,7 @@ fn paths_beyond_16_bits_never_match() {
 }
 
 #[test]
-fn more_parameters_than_fit_in_place_are_found() {
+fn finds_more_parameters_than_fit_inline() {
     let pattern: String = ('a'..='l').map(|name| format!("/:{name}")).collect();
     let expected: Vec<_> = ('a'..='l').map(|name| format!("{name}={name}")).collect();
     check(&pattern, "/a/b/c/d/e/f/g/h/i/j/k/l", &expected.join(" "));

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_address_is_none() {
+    fn malformed_addresses_are_none() {
         for entry in [
             "",
             "unknown",

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_quote_on_the_left_swallows_nothing_on_the_right() {
+    fn an_open_quote_on_the_left_does_not_affect_the_right() {
         check(r#"for=", for=1.1.1.1, for="[::1]""#, &[r#"for="[::1]""#, "for=1.1.1.1", r#"for=""#]);
     }
 }

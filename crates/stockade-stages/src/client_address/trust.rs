@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_mapped_addresses_is_one_of_ipv4() {
+    fn a_network_of_mapped_addresses_is_an_ipv4_network() {
         for (text, expected) in [
             ("::ffff:10.0.0.0/104", Some("10.0.0.0/8")),
             ("::ffff:a01:203/128", Some("10.1.2.3/32")),
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn the_trusted_are_told_as_they_are_written() {
+    fn texts_describe_the_trusted_proxies() {
         let networks = TrustProxy::networks(["unix:", "10.0.0.0/8", "::1"]).unwrap();
         assert_eq!(networks.texts(), ["10.0.0.0/8", "::1/128", "unix:"]);
         assert_eq!(TrustProxy::hops(2).forwarded().texts(), ["2"]);
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn all_bad_networks_are_reported_at_once() {
+    fn reports_all_malformed_networks_together() {
         let error = TrustProxy::networks(["10.0.0.0/8", "private", "::1/129"]).unwrap_err();
         let messages: Vec<_> = error.issues().iter().map(ConfigIssue::message).collect();
         assert_eq!(messages, [r#""private" is not a network"#, r#""::1/129" is not a network"#]);

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scheme_host_and_port_are_an_origin() {
+    fn an_origin_has_scheme_host_and_port() {
         for text in [
             "https://app.example",
             "http://localhost:3000",
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_more_or_less_is_not() {
+    fn rejects_anything_else() {
         for text in [
             "",
             "null",

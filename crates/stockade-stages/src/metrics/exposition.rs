@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_text_is_that_of_the_format() {
+    fn the_text_matches_the_format() {
         let series = Series::new("GET", "/a\\\"b\n");
         for (status, millis) in [(200, 1), (429, 30), (503, 20_000), (500, 2)] {
             let status = StatusCode::from_u16(status).unwrap();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_seen_is_not_shown() {
+    fn omits_series_without_requests() {
         let series = Series::new("GET", "(other)");
         assert!(!write(&[&series]).contains("(other)"));
     }

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_says_more_than_its_status() {
+    fn the_kind_of_an_error_determines_its_reason() {
         check(ApiError::validation(&[]), "validation");
         check(ApiError::validation(&[]).with_status(422), "validation");
         check(ApiError::new(422, ""), "other");
@@ -129,14 +129,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_route_that_took_too_long_is_a_timeout() {
+    async fn a_slow_route_is_a_timeout() {
         let never = std::future::pending::<()>();
         let elapsed = tokio::time::timeout(std::time::Duration::ZERO, never).await.unwrap_err();
         check(ApiError::new(503, "").with_source(elapsed), "timeout");
     }
 
     #[test]
-    fn each_reason_has_its_place() {
+    fn each_reason_has_its_index() {
         for (place, reason) in Reason::ALL.into_iter().enumerate() {
             assert_eq!(reason as usize, place);
         }

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_is_counted_together() {
+    fn counts_excess_series_together() {
         for max_series in [0, 1, 7] {
             let metrics = Metrics::with_max_series(max_series);
             for number in 0..100 {
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_that_clients_make_up_are_one() {
+    fn unknown_methods_are_counted_as_other() {
         let metrics = Metrics::new();
         ["BREW", "WHEN", "get"].into_iter().for_each(|method| count(&metrics, method, "/x"));
         let line = r#"http_requests_total{method="OTHER",route="/x",status="200"} 3"#;

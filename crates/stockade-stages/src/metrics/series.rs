@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statuses_are_in_order_and_strange_ones_count_by_class() {
+    fn statuses_are_sorted_and_unusual_ones_count_by_class() {
         assert!(STATUSES.is_sorted());
         let series = Series::new("GET", "/");
         for status in [200, 404, 404, 418, 499, 599, 999] {

@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn metrics_of_a_name_stand_together() {
+    fn metrics_of_a_name_are_grouped() {
         let mut writer = MetricsWriter::default();
         for link in ["a", "b\"\n"] {
             let labels = [("link", link)];

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_said() {
+    fn reports_the_remaining_requests() {
         let policy = policy("default", 100);
         check(
             &[(&policy, decision(100, 42, 16_001, 0))],
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn several_are_listed_and_the_refusal_says_when_to_come_back() {
+    fn lists_several_limits_and_sends_retry_after() {
         let (router, route) = (policy("default", 100), policy("login", 5));
         check(
             &[(&router, decision(100, 7, 60_000, 0)), (&route, decision(5, 0, 30_000, 20_000))],
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_middleware_said_stays_behind() {
+    fn keeps_headers_of_a_middleware_after_new_ones() {
         let (router, route) = (policy("default", 100), policy("login", 5));
         let mut headers = HeaderMap::new();
         write_headers(&[(&route, decision(5, 0, 30_000, 20_000))], false, &mut headers);
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn the_older_headers_tell_the_tightest_of_all() {
+    fn the_older_headers_report_the_tightest_limit() {
         let (router, route) = (policy("default", 100), policy("login", 5));
         // The remaining requests of the route and of the router, and the number
         // in the header.
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn several_lines_become_one() {
+    fn merges_several_lines() {
         let mut headers = HeaderMap::new();
         for name in ["a", "b"] {
             let told = |text: String| HeaderValue::try_from(text).unwrap();

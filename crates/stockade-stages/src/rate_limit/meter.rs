@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_batch_is_one_question_to_a_store_outside() {
+    async fn a_batch_is_one_call_to_an_external_store() {
         let start = Instant::now();
         let store = Arc::new(Outside::default());
         let meter = |failure: StoreFailure| {
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_a_limit_every_part_passes() {
+    async fn every_part_passes_if_no_limit_is_set() {
         assert!(Meter::default().charge().await.is_ok());
         assert!(matches!(Meter::default().charge_n(7).await, (7, None)));
     }

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn false_is_no_limit() {
+    fn false_disables_the_limit() {
         let read =
             |json: &str| rate_limit_setting(&mut serde_json::Deserializer::from_str(json)).unwrap();
         assert!(read("false").is_off());
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_in_a_file_is_told_with_its_key() {
+    fn an_error_in_a_file_names_its_key() {
         for (json, expected) in [
             ("5", "invalid type: integer `5`, expected true, false, or an object with the"),
             (r#"{ "most": 5 }"#, "unknown field `most`, expected one of `windowMs`"),

@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn the_patience_with_a_store_is_read_too() {
+    fn reads_the_timeout_of_a_store() {
         let read = |json: &str| serde_json::from_str::<RateLimit>(json).unwrap();
         assert_eq!(read("{}").store_timeout, Some(Duration::from_secs(1)));
         assert_eq!(read(r#"{ "storeTimeoutMs": null }"#).store_timeout, None);
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_are_mistakes_of_construction() {
+    fn zeros_are_configuration_errors() {
         assert!(RateLimit::new().max_requests(0).build().is_err());
         assert!(RateLimit::new().window_ms(0).build().is_err());
         assert!(RateLimit::new().name("").build().is_err());

@@ -85,7 +85,7 @@ mod tests {
     const MINUTE_NANOS: u64 = 60_000_000_000;
 
     #[test]
-    fn memory_is_taken_when_needed_and_given_back() {
+    fn allocates_memory_on_demand_and_releases_it() {
         let policy = RateLimitPolicy::new("default", 1 / MINUTE).unwrap();
         for &algorithm in ALL {
             let mut overflow = Overflow::new(512);

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_a_mistake() {
+    fn anything_else_is_an_error() {
         for text in [
             "",
             "10",
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_says_its_seconds_rounded_up() {
+    fn a_policy_shows_its_seconds_rounded_up() {
         let described =
             |quota: Quota| RateLimitPolicy::new("a", quota).unwrap().described(quota.limit);
         assert_eq!(described(100 / MINUTE), "\"a\";q=100;w=60");
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_and_odd_names_are_mistakes() {
+    fn zeros_and_invalid_names_are_errors() {
         let mistakes = |name: &str, quota| {
             RateLimitPolicy::new(name, quota).err().map_or(0, |error| error.issues().len())
         };

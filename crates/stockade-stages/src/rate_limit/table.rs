@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cap_holds_and_the_dead_make_room() {
+    fn the_cap_holds_and_expired_keys_make_room() {
         let mut table = Table::new(100);
         for hash in 1..=100 {
             table.state(digest(hash << 57 | hash), 0).unwrap().dead_at = 10;
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_shrinks_to_what_lives_when_it_is_rebuilt() {
+    fn a_rebuilt_table_shrinks_to_its_live_keys() {
         let mut table = Table::new(1_000_000);
         for hash in 1..=10_000_u64 {
             table.state(digest(hash.wrapping_mul(0x9e37_79b9_7f4a_7c15)), 0).unwrap().dead_at = 10;
@@ -254,7 +254,7 @@ mod tests {
         // Hashes that cluster at both ends make long runs, including runs
         // across the end.
         #[test]
-        fn it_is_a_map_that_forgets_the_dead(
+        fn behaves_like_a_map_without_expired_keys(
             steps in proptest::collection::vec((1_u64..40, any::<bool>(), 0_u64..3, 1_u64..12), 0..400),
             max in 1_usize..30,
         ) {

@@ -287,7 +287,7 @@ mod tests {
     use crate::rate_limit::{MINUTE, RateKey};
 
     #[test]
-    fn each_has_a_name_of_its_own() {
+    fn each_limit_has_a_unique_name() {
         let mut names = LimitNames::default();
         let mut name = |limit: RateLimit| {
             let limiter = with_rate_limit(limit).counting.build(&mut names).unwrap();
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clone_counts_in_the_same_place() {
+    fn clones_share_their_counts() {
         let limit = with_rate_limit(1 / MINUTE);
         let (one, two) = (limit.clone(), limit);
         let now = Instant::now();
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_lists_each_limit_it_has_passed() {
+    fn an_error_lists_each_limit_that_was_charged() {
         let start = Instant::now();
         let limiter = |name: &str| {
             let limit = RateLimit::from(1 / MINUTE).name(name).legacy_headers(true);

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn only_short_visible_ascii_is_believed() {
+    fn accepts_only_short_visible_ascii() {
         check(&[b"a"], true);
         check(&[&[b'~'; 128]], true);
         check(&[b"!\"\\<script>"], true);

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn later_versions_may_say_more() {
+    fn later_versions_may_have_more_fields() {
         let later = SOUND.replacen("00", "cc", 1);
         check(&later, true);
         check(&format!("{later}-what-the-future-will-be-like"), true);
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_invalid_is_dropped_with_its_state() {
+    fn drops_an_invalid_trace_with_its_state() {
         let headers_of = |parents: &[&str]| {
             let mut headers = HeaderMap::new();
             for parent in parents {

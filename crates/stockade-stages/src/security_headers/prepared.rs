@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_all_there() {
+    fn all_defaults_are_set() {
         check(
             &SecurityHeaders::new(),
             &[],
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_response_says_itself_stays() {
+    fn headers_of_the_response_are_preserved() {
         let prepared = SecurityHeaders::none()
             .set("Content-Security-Policy", "default-src 'none'")
             .unwrap()
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn each_can_be_changed_or_dropped_alone() {
+    fn each_header_can_be_changed_or_removed() {
         let names = DEFAULT_HEADERS.map(|(name, _)| name);
         for name in &names {
             let dropped = SecurityHeaders::new().without(&name.as_str().to_uppercase());
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_header_is_a_mistake() {
+    fn invalid_headers_are_errors() {
         for (name, value) in [("", "x"), ("a b", "x"), ("X-Ok", "line\nbreak")] {
             let error = SecurityHeaders::new().set(name, value).unwrap_err();
             assert_eq!(error.issues().len(), 1, "{name:?}: {value:?}");
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_file_changes_and_drops() {
+    fn a_configuration_file_changes_and_removes_headers() {
         let text = r#"{ "X-Frame-Options": "SAMEORIGIN", "Referrer-Policy": false }"#;
         let prepared: SecurityHeaders = serde_json::from_str(text).unwrap();
         let expected = SecurityHeaders::new().without("referrer-policy");
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_of_what_has_no_default_is_an_error() {
+    fn a_boolean_for_a_header_without_default_is_an_error() {
         const START: &str = "has no default to keep or to drop: give its value as text";
         for (text, expected) in [
             (r#"{ "cache-control": true }"#, format!(r#""cache-control" {START}"#)),

@@ -56,7 +56,7 @@ fn remembering(fingerprint: u8, nonce: u8) -> Reservation {
 }
 
 #[test]
-fn one_takes_it_and_the_others_see_it_run_and_done() {
+fn only_one_request_reserves_the_key() {
     let timed = timed(MemoryIdempotencyStore::new());
     assert_eq!(timed.take(1, &claim(1, 1)), Ok(ReserveOutcome::New));
     assert_eq!(timed.take(1, &claim(1, 1)), Ok(ReserveOutcome::New), "the same nonce, again");
@@ -73,7 +73,7 @@ fn one_takes_it_and_the_others_see_it_run_and_done() {
 }
 
 #[test]
-fn a_lease_that_runs_out_frees_the_key_or_is_remembered() {
+fn an_expired_lease_frees_the_key_or_is_recorded() {
     let timed = timed(MemoryIdempotencyStore::new());
     assert_eq!(timed.take(1, &claim(1, 1)), Ok(ReserveOutcome::New));
     assert_eq!(timed.take(2, &remembering(1, 1)), Ok(ReserveOutcome::New));
@@ -93,7 +93,7 @@ fn a_lease_that_runs_out_frees_the_key_or_is_remembered() {
 }
 
 #[test]
-fn a_store_full_of_running_keys_refuses_new_ones() {
+fn a_store_full_of_running_keys_rejects_new_ones() {
     let timed = timed(MemoryIdempotencyStore::new().max_keys(2));
     assert_eq!(timed.take(1, &claim(1, 1)), Ok(ReserveOutcome::New));
     assert_eq!(timed.take(2, &remembering(1, 1)), Ok(ReserveOutcome::New));
@@ -162,7 +162,7 @@ fn an_owner_replaces_its_own_keys_first() {
 /// honest client sends a key occasionally, and each of its retries finds the
 /// stored response.
 #[test]
-fn ten_owners_cannot_push_out_an_eleventh() {
+fn ten_owners_cannot_evict_an_eleventh() {
     let store = MemoryIdempotencyStore::new().max_keys(1_000).max_bytes(100_000);
     let timed = timed(store.max_bytes_per_owner(20_000));
     let key_of = |owner: u8, number: u32| {
@@ -196,7 +196,7 @@ fn ten_owners_cannot_push_out_an_eleventh() {
 
 /// Reserved and released keys leave no data behind.
 #[test]
-fn nothing_is_left_of_a_freed_key() {
+fn a_freed_key_leaves_no_data() {
     let timed = timed(MemoryIdempotencyStore::new());
     for round in 0..200_u8 {
         assert_eq!(timed.take(round, &claim(1, 1)), Ok(ReserveOutcome::New));
@@ -208,7 +208,7 @@ fn nothing_is_left_of_a_freed_key() {
 }
 
 #[test]
-fn a_time_beyond_the_clock_is_a_year() {
+fn times_beyond_the_clock_become_a_year() {
     let timed = timed(MemoryIdempotencyStore::new());
     let forever = Reservation { lease: Duration::MAX, ..claim(1, 1) };
     assert_eq!(timed.take(1, &forever), Ok(ReserveOutcome::New));
@@ -411,7 +411,7 @@ fn run(timed: &Timed, step: &Step) -> String {
 
 proptest! {
     #[test]
-    fn any_order_of_calls_is_as_the_model_says(
+    fn any_order_of_calls_matches_the_model(
         steps in proptest::collection::vec(steps(), 1..120)
     ) {
         let store = MemoryIdempotencyStore::new().max_keys(MAX_KEYS).max_bytes(MAX_BYTES);

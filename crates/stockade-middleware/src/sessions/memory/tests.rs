@@ -52,7 +52,7 @@ impl Timed {
 }
 
 #[test]
-fn a_full_store_refuses_new_sessions_and_ends_none() {
+fn a_full_store_rejects_new_sessions_and_ends_none() {
     let timed = timed(MemorySessionStore::new().max_sessions(2).max_bytes(100));
     assert_eq!(timed.create(0, new(None, 40)), Ok(SessionWrite::Written));
     assert_eq!(timed.create(1, new(None, 61)), Err(true));
@@ -78,7 +78,7 @@ fn a_full_store_refuses_new_sessions_and_ends_none() {
 }
 
 #[test]
-fn a_further_session_of_a_subject_ends_the_oldest() {
+fn another_session_of_a_subject_ends_the_oldest() {
     let timed = timed(MemorySessionStore::new().max_per_subject(2));
     for key in 0..4 {
         timed.advance(1);
@@ -95,7 +95,7 @@ fn a_further_session_of_a_subject_ends_the_oldest() {
 }
 
 #[test]
-fn a_time_beyond_the_clock_is_a_year() {
+fn times_beyond_the_clock_become_a_year() {
     let timed = timed(MemorySessionStore::new());
     let forever = NewSession { idle: Duration::MAX, lifetime: Duration::MAX, ..new(None, 1) };
     assert_eq!(timed.create(0, forever), Ok(SessionWrite::Written));

@@ -34,7 +34,7 @@ fn check_forwarded(hops: u8, lines: &[&str], expected: &str) {
 }
 
 #[test]
-fn nobody_trusted_is_the_peer() {
+fn the_client_is_the_peer_if_nobody_is_trusted() {
     check(false, &["203.0.113.7"], PEER);
     check(0, &["203.0.113.7"], PEER);
     let mapped = "::ffff:10.0.0.1".parse().ok();
@@ -50,7 +50,7 @@ fn check_local(trust: &TrustProxy, lines: &[&str], expected: &str) {
 }
 
 #[test]
-fn a_peer_without_an_address_is_believed_where_it_is_trusted() {
+fn a_peer_without_an_address_is_trusted_on_request() {
     let networks = |list: &[&str]| TrustProxy::networks(list).unwrap();
     check_local(&TrustProxy::none(), &["203.0.113.7"], "-");
     check_local(&TrustProxy::hops(1), &["1.1.1.1, 203.0.113.7"], "203.0.113.7");
@@ -79,7 +79,7 @@ fn a_peer_with_an_address_is_not_a_local_one() {
 }
 
 #[test]
-fn a_number_of_proxies_counts_from_the_right() {
+fn counts_proxies_from_the_right() {
     check(true, &["203.0.113.7"], "203.0.113.7");
     check(1, &["1.1.1.1, 203.0.113.7"], "203.0.113.7");
     check(2, &["1.1.1.1, 203.0.113.7"], "1.1.1.1");
@@ -90,7 +90,7 @@ fn a_number_of_proxies_counts_from_the_right() {
 }
 
 #[test]
-fn a_short_chain_or_no_address_is_the_peer() {
+fn a_short_chain_or_missing_address_gives_the_peer() {
     check(1, &[], PEER);
     check(1, &[" , "], PEER);
     check(2, &["203.0.113.7"], PEER);
@@ -100,7 +100,7 @@ fn a_short_chain_or_no_address_is_the_peer() {
 }
 
 #[test]
-fn networks_are_walked_to_the_first_stranger() {
+fn finds_the_first_address_outside_of_trusted_networks() {
     let trust = || TrustProxy::networks(["10.0.0.0/8", "192.168.0.0/16", "fd00::/8"]).unwrap();
     check(trust(), &["1.1.1.1, 203.0.113.7, 192.168.1.1, fd00::1"], "203.0.113.7");
     check(trust(), &["1.1.1.1, 203.0.113.7"], "203.0.113.7");
@@ -127,13 +127,13 @@ fn forwarded_is_read_on_demand() {
 }
 
 #[test]
-fn without_a_peer_no_header_is_believed() {
+fn trusts_no_header_without_a_peer() {
     let headers = headers_of("x-forwarded-for", &["1.1.1.1, 203.0.113.7"]);
     assert_eq!(shown(client_address(None, &headers, &TrustProxy::hops(1))), "-");
 }
 
 #[test]
-fn the_warning_comes_once() {
+fn warns_once() {
     let (warned, through) = (AtomicBool::new(false), headers_of("x-forwarded-for", &["1.1.1.1"]));
     let warn = |headers: &HeaderMap, trust: u8| warn_untrusted(headers, &trust.into(), &warned);
     assert!(!warn(&HeaderMap::new(), 0));
@@ -194,7 +194,7 @@ proptest! {
     }
 
     #[test]
-    fn a_chain_is_the_entry_so_many_places_left_of_the_peer(
+    fn a_number_of_hops_selects_the_entry_left_of_the_peer(
         chain in proptest::collection::vec(any::<[u8; 4]>(), 0..=6),
         hops in 0_u8..=4,
     ) {

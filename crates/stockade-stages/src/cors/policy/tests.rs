@@ -35,7 +35,7 @@ fn check_always(origin: impl Into<CorsOrigin>, expected: &[&str]) {
 const DEVELOPMENT: [&str; 2] = ["access-control-allow-origin: http://localhost:3000", EXPOSED];
 
 #[test]
-fn unset_serves_development_without_credentials() {
+fn unset_origin_allows_development_without_credentials() {
     check_always(CorsOrigin::Unset, &DEVELOPMENT);
 }
 
@@ -48,7 +48,7 @@ fn any_origin_never_has_credentials() {
 }
 
 #[test]
-fn one_origin_is_served_as_it_is() {
+fn a_single_origin_is_sent_unchanged() {
     check_always(
         "https://b.example",
         &[
@@ -60,7 +60,7 @@ fn one_origin_is_served_as_it_is() {
 }
 
 #[test]
-fn a_list_answers_its_own() {
+fn a_list_allows_its_origins() {
     let answer = |origin| {
         [
             "access-control-allow-credentials: true".to_owned(),
@@ -78,7 +78,7 @@ fn a_list_answers_its_own() {
 }
 
 #[test]
-fn a_list_refuses_everyone_else() {
+fn a_list_rejects_other_origins() {
     for asking in [
         None,
         Some("null"),
@@ -96,7 +96,7 @@ fn a_list_refuses_everyone_else() {
 }
 
 #[test]
-fn of_two_origins_none_is_believed() {
+fn ignores_duplicate_origins() {
     let mut request = HeaderMap::new();
     assert_eq!(origin_of(&request), None);
     for (origin, is_believed) in [(LISTED[0], true), (LISTED[1], false)] {
@@ -111,7 +111,7 @@ fn of_two_origins_none_is_believed() {
 }
 
 #[test]
-fn what_a_response_allows_itself_is_removed() {
+fn removes_cors_headers_of_a_response() {
     for (origin, expected) in [
         (CorsOrigin::from(LISTED), &["vary: Origin"][..]),
         (CorsOrigin::from("*"), &["access-control-allow-origin: *", EXPOSED]),
@@ -173,7 +173,7 @@ fn check_preflight(
 }
 
 #[test]
-fn a_preflight_says_what_is_allowed() {
+fn a_preflight_lists_allowed_methods_and_headers() {
     check_preflight(
         &CorsOptions::new(LISTED),
         &[("origin", LISTED[1])],
@@ -200,12 +200,12 @@ fn a_preflight_says_what_is_allowed() {
 }
 
 #[test]
-fn a_refused_preflight_says_nothing() {
+fn a_rejected_preflight_lists_nothing() {
     check_preflight(&CorsOptions::new(LISTED), &[("origin", "null")], &["vary: Origin"]);
 }
 
 #[test]
-fn private_networks_are_refused_unless_allowed() {
+fn private_networks_are_rejected_unless_allowed() {
     let private = ("access-control-request-private-network", "true");
     let options = CorsOptions::new("https://a.example").allowed_headers(Vec::<String>::new());
     let asking = [("origin", "https://a.example"), private];
@@ -225,7 +225,7 @@ fn private_networks_are_refused_unless_allowed() {
 }
 
 #[test]
-fn malformed_lists_fall_back_and_empty_ones_say_nothing() {
+fn malformed_lists_fall_back_and_empty_ones_add_no_header() {
     let cors = |options: &CorsOptions| {
         let mut headers = HeaderMap::new();
         Cors::new(options).apply(None, &mut headers, None);
@@ -261,7 +261,7 @@ fn a_map_with_room_costs_no_allocation() {
 }
 
 #[test]
-fn headers_that_an_answer_exposes_stay() {
+fn keeps_headers_that_a_response_exposes() {
     let expose = |own: &'static str, options: &CorsOptions| {
         let mut response = HeaderMap::new();
         response.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(own));

@@ -24,7 +24,7 @@ fn passed(
 }
 
 #[test]
-fn all_of_them_pass_exactly_the_limit_at_once() {
+fn all_algorithms_pass_exactly_the_limit_in_a_burst() {
     for &algorithm in ALL {
         let (mut state, policy) = (State::default(), policy(100, Duration::from_secs(60)));
         assert_eq!(passed(algorithm, &mut state, &policy, 7, 1_000), 100, "{algorithm:?}");
@@ -32,7 +32,7 @@ fn all_of_them_pass_exactly_the_limit_at_once() {
 }
 
 #[test]
-fn what_is_left_counts_down() {
+fn the_remaining_requests_decrease() {
     for &algorithm in ALL {
         let (mut state, policy) = (State::default(), policy(3, Duration::from_secs(60)));
         let left = |decision: Decision| (decision.allowed, decision.remaining);
@@ -56,7 +56,7 @@ fn a_fixed_window_begins_with_the_first_request() {
 }
 
 #[test]
-fn a_sliding_window_remembers_the_one_before() {
+fn a_sliding_window_counts_the_previous_one() {
     let (mut state, policy) = (State::default(), policy(10, Duration::from_secs(10)));
     let mut at = |seconds: u64, tries| {
         passed(Algorithm::SlidingWindow, &mut state, &policy, seconds * SECOND_NANOS, tries)
@@ -70,7 +70,7 @@ fn a_sliding_window_remembers_the_one_before() {
 
 #[cfg(feature = "gcra")]
 #[test]
-fn gcra_gives_requests_back_one_by_one() {
+fn gcra_restores_requests_one_by_one() {
     let (mut state, policy) = (State::default(), policy(10, Duration::from_secs(10)));
     let mut at =
         |seconds: u64| passed(Algorithm::Gcra, &mut state, &policy, seconds * SECOND_NANOS, 20);
@@ -98,7 +98,7 @@ fn extreme_quotas_do_not_overflow() {
 }
 
 #[test]
-fn a_clock_that_is_read_a_little_late_is_no_trouble() {
+fn tolerates_a_clock_that_is_read_late() {
     for &algorithm in ALL {
         let (mut state, policy) = (State::default(), policy(3, Duration::from_secs(1)));
         algorithm.charge(&mut state, &policy, ONE, 500);
@@ -113,7 +113,7 @@ fn requests() -> impl Strategy<Value = Vec<u64>> {
 
 proptest! {
     #[test]
-    fn who_waits_retry_after_passes(pauses in requests(), limit in 1_u32..8, algorithm in 0..ALL.len()) {
+    fn a_client_that_waits_retry_after_passes(pauses in requests(), limit in 1_u32..8, algorithm in 0..ALL.len()) {
         let (algorithm, policy) = (ALL[algorithm], policy(limit, Duration::from_nanos(1_000)));
         let (mut state, mut now) = (State::default(), 0);
         for pause in pauses {
@@ -145,7 +145,7 @@ proptest! {
     }
 
     #[test]
-    fn the_fixed_window_is_its_model(pauses in requests(), limit in 1_u32..8) {
+    fn the_fixed_window_matches_its_model(pauses in requests(), limit in 1_u32..8) {
         let policy = policy(limit, Duration::from_nanos(1_000));
         let (mut state, mut now) = (State::default(), 0);
         let mut window: Option<(u64, u32)> = None;

@@ -16,7 +16,7 @@ fn decide(limiter: &RateLimiter, key: &RateKey, now: Instant) -> Decision {
 }
 
 #[test]
-fn the_key_is_generated_or_the_client() {
+fn the_key_is_generated_or_the_client_address() {
     let client = Some("203.0.113.7".parse().unwrap());
     let plain = RateLimit::new().build().unwrap();
     assert_eq!(plain.key(&request(), client).to_string(), "ip:203.0.113.7");
@@ -33,7 +33,7 @@ fn the_key_is_generated_or_the_client() {
 }
 
 #[test]
-fn a_generator_that_panics_is_the_client() {
+fn a_panicking_generator_falls_back_to_the_client() {
     let limiter = RateLimit::new().key_generator(|_| panic!("no key")).build().unwrap();
     let client = Some("203.0.113.7".parse().unwrap());
     assert_eq!(limiter.key(&request(), client).to_string(), "ip:203.0.113.7");
@@ -100,14 +100,14 @@ fn asked_in_vain(limit: RateLimit) -> Result<Decision, StoreError> {
 }
 
 #[test]
-fn a_silent_store_is_503_after_a_second() {
+fn an_unresponsive_store_is_503_after_a_second() {
     let error = ApiError::from(asked_in_vain(RateLimit::new()).unwrap_err());
     let headers: Vec<_> = error.headers().collect();
     assert_eq!((error.status(), headers), (503, vec![("Retry-After", "1")]));
 }
 
 #[test]
-fn a_silent_store_lets_pass_only_on_request() {
+fn an_unresponsive_store_lets_requests_pass_only_if_configured() {
     let decision = asked_in_vain(RateLimit::new().on_store_failure(StoreFailure::Pass));
     let decision = decision.unwrap();
     assert_eq!((decision.allowed, decision.remaining), (true, 99));
@@ -138,7 +138,7 @@ impl RateStore for Failing {
 }
 
 #[tokio::test]
-async fn the_share_of_a_process_is_warm_when_the_store_fails() {
+async fn the_local_share_counts_before_the_store_fails() {
     let store = Arc::new(Failing::default());
     let local = StoreFailure::Local { nodes: 3 };
     let limit = RateLimit::new().store(Arc::clone(&store) as _).on_store_failure(local);
@@ -166,7 +166,7 @@ async fn the_share_of_a_process_is_warm_when_the_store_fails() {
 }
 
 #[test]
-fn the_first_charge_is_the_beginning() {
+fn the_first_charge_starts_the_clock() {
     let (early, limiter) = (Instant::now(), RateLimit::new().max_requests(1).build().unwrap());
     let key = RateKey::shared();
     let late = early + Duration::from_secs(1_000);

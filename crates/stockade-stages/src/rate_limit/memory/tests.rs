@@ -16,7 +16,7 @@ fn address(number: u32) -> RateKey {
 }
 
 #[test]
-fn a_newcomer_at_the_cap_is_counted_too() {
+fn a_new_client_at_the_cap_is_counted() {
     let (store, policy) = (MemoryRateStore::new(Algorithm::FixedWindow, 10), policy(2 / MINUTE));
     let at = |number: u32, seconds: u64| {
         store.decide(&address(number), &policy, Duration::from_secs(seconds)).allowed
@@ -42,7 +42,7 @@ fn a_store_without_keys_counts_in_the_windows_for_newcomers() {
 }
 
 #[test]
-fn a_flood_of_addresses_locks_hardly_anybody_out() {
+fn a_flood_of_addresses_blocks_few_clients() {
     for &algorithm in ALL {
         let policy = policy(100 / MINUTE);
         let mut passed = 0;
