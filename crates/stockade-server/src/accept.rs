@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn where_files_run_out_an_idle_connection_gives_up_its_own() {
+    fn closes_an_idle_connection_if_file_descriptors_run_out() {
         let too_many = || io::Error::from_raw_os_error(24);
         for error in [too_many(), io::ErrorKind::OutOfMemory.into()] {
             assert_eq!(pause_after(&error, || false), ACCEPT_PAUSE);

@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_port_is_for_this_machine_only_and_the_rest_is_as_given() {
+    async fn a_bare_port_binds_to_localhost() {
         let local = [127, 0, 0, 1];
         let found = [
             bound(0).await,
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_text_that_is_no_address_is_an_error_that_names_it() {
+    async fn an_invalid_address_is_an_error_that_names_it() {
         for (text, expected) in [
             ("localhost", "cannot listen on localhost: "),
             ("unix:/tmp/x", "cannot listen on unix:/tmp/x: the text is for addresses of TCP; "),

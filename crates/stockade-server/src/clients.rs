@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_idle_one_of_the_same_client_makes_room() {
+    fn closes_the_longest_idle_connection_of_the_same_client() {
         let mut book = Book::new(2);
         let other = book.enter("192.0.2.2", 1);
         book.enter("192.0.2.1", 7);
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_are_in_use_the_new_one_is_refused() {
+    fn rejects_a_new_connection_if_all_are_in_use() {
         let mut book = Book::new(2);
         book.enter("192.0.2.1", 0);
         let busy = book.enter("192.0.2.1", 0);
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_without_an_address_have_no_limit_of_their_own() {
+    fn connections_without_an_address_have_no_client_limit() {
         let mut clients = Clients::new(1);
         let key = RateKey::from(None);
         for id in 0..100 {
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_do_not_end_are_a_bounded_number() {
+    fn unfinished_connections_are_bounded() {
         let mut book = Book::new(10);
         for since in 1..=100 {
             match book.admit("192.0.2.1") {
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_the_most_is_above_its_share() {
+    fn clients_with_the_most_connections_are_above_their_share() {
         check_share(4, &[], Some(&[]));
         check_share(4, &[1, 2, 1, 0], Some(&[]));
         check_share(4, &[5], Some(&[0]));
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_closed_connections_do_not_pile_up() {
+    fn ids_of_closed_connections_are_removed() {
         let mut book = Book::new(10);
         book.enter("192.0.2.1", 0);
         for _ in 0..1_000 {
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_of_many_clients_is_given_back() {
+    fn releases_the_memory_of_many_clients() {
         let mut book = Book::new(5);
         let client = |number: u32| std::net::Ipv4Addr::from_bits(number).to_string();
         let ids: Vec<u64> = (0..10_000).map(|number| book.enter(&client(number), 0)).collect();

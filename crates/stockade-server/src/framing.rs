@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn only_one_framing_is_taken() {
+    fn accepts_only_one_framing() {
         check_of(&[], true);
         check_of(&[("content-length", "5")], true);
         check_of(&[("transfer-encoding", "chunked")], true);

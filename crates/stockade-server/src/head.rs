@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_is_ascii_and_of_http() {
+    fn a_target_is_ascii_and_valid_http() {
         for version in [Version::HTTP_10, Version::HTTP_11, Version::HTTP_2] {
             for good in ["/", "*", "/a?b=%C3%A9", "http://a/", "https://a/x", "HTTP://a", "a:443"] {
                 check_of(version, good, "", Ok(()));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_expected_but_100_continue() {
+    fn accepts_only_the_100_continue_expectation() {
         check_of(Version::HTTP_11, "/", "expect: 100-Continue", Ok(()));
         check_of(Version::HTTP_11, "/", "expect: 100-continue|expect: 100-continue", Ok(()));
         for unknown in ["200-ok", "100-continue, x", "100-continue|expect: x", "100-continue; q=1"]

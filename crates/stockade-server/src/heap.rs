@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn freed_memory_is_used_again() {
+    fn freed_memory_is_reused() {
         keep_freed_memory();
         use_memory();
         let before = page_faults();

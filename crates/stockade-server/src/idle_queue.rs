@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_idle_one_is_the_first() {
+    fn pops_the_longest_idle_connection_first() {
         let now = Instant::now();
         let mut queue = IdleQueue::default();
         let mut connections = BTreeMap::from([(1, 30), (2, 0), (3, 10), (4, 20), (5, 10)]);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn one_look_at_all_serves_all_that_it_found() {
+    fn one_scan_serves_all_connections_that_it_found() {
         let looks = Cell::new(0);
         let now = Instant::now();
         let mut queue = IdleQueue::default();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_is_idle_not_everybody_is_looked_at_for_every_newcomer() {
+    fn does_not_rescan_for_every_new_connection_if_none_is_idle() {
         let looks = Cell::new(0);
         let mut now = Instant::now();
         let mut queue = IdleQueue::default();

@@ -643,7 +643,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_defaults_are_right_and_every_zero_is_reported() {
+    fn the_defaults_are_valid_and_every_zero_is_reported() {
         assert_eq!(ServerOptions::new().issues(), []);
         let zero = Duration::ZERO;
         let mistakes = ServerOptions::new()
@@ -683,7 +683,7 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_those_of_the_documentation() {
+    fn the_defaults_match_the_documentation() {
         let defaults = ServerOptions::new();
         assert_eq!(defaults.header_read_timeout.as_millis(), 10_000);
         assert_eq!(defaults.idle_timeout.as_millis(), 60_000);
@@ -709,7 +709,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_may_have_a_tenth_unless_a_proxy_is_in_front() {
+    fn a_client_is_limited_to_a_tenth_unless_a_proxy_is_trusted() {
         // Total, configured value per client, whether a proxy is trusted; then
         // the expected limit.
         let cases = [
@@ -731,7 +731,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_used_up_to_a_year() {
+    fn durations_are_capped_at_a_year() {
         let day = Duration::from_secs(86_400);
         let cases = [
             (Duration::from_millis(1), Duration::from_millis(1)),
@@ -746,7 +746,7 @@ mod tests {
     }
 
     #[test]
-    fn false_is_off_and_true_is_the_default_in_code_and_in_a_file() {
+    fn false_disables_and_true_is_the_default_in_code_and_files() {
         let read = |text: &str| serde_json::from_str::<ServerOptions>(text);
         let seen = |options: &ServerOptions| {
             let limits = (options.client_limit(false), bounded(options.park_after));
@@ -821,7 +821,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_read_from_a_file_with_durations_in_milliseconds() {
+    fn reads_durations_in_milliseconds_from_a_file() {
         let text = r#"{
             "header_read_timeout_ms": 1500,
             "max_connections": 7,

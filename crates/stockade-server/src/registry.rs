@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_of_a_wave_is_given_back() {
+    fn releases_memory_after_a_traffic_spike() {
         let registry = Arc::new(Registry::new(limits()));
         let mut wave = crowd(&registry, 5_000);
         let of_wave = registry.lock().records.capacity();
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn when_many_come_those_that_rest_are_parked_before_their_time() {
+    fn parks_resting_connections_early_if_many_arrive() {
         let parked = |all: &[(Arc<ConnectionRecord>, Registration)]| {
             all.iter().filter(|(record, _)| command(record) == Command::Park).count()
         };
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn when_many_come_those_that_are_used_are_left_alone() {
+    fn does_not_park_used_connections_if_many_arrive() {
         let registry = Arc::new(Registry::new(limits()));
         let (used, _registration) = crowd(&registry, 1).remove(0);
         for _ in 0..20 {
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_not_read_ends_and_one_that_is_read_does_not() {
+    fn only_unread_responses_end() {
         assert_eq!(lifetimes(2, 300, |at, _| at == 0), [None, Some(75)]);
         // A kilobyte is worth 2 s.
         assert_eq!(lifetimes(1, 300, |_, second| second.is_multiple_of(2)), [None]);
@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_that_take_nothing_all_end_soon() {
+    fn many_stalled_connections_end_soon() {
         let goes = |at: usize, second: u64| match at {
             // The last of these is stuck after the others have ended.
             0..3 => false,
@@ -494,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_takes_nothing_on_many_ends_alone() {
+    fn only_the_client_with_many_stalled_connections_loses_them() {
         let first = |count: usize| move |at: usize| if at < count { 1 } else { 2 };
         // The last one of the first client is stuck after the others have
         // ended.

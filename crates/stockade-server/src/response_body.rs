@@ -258,7 +258,7 @@ mod tests {
     use crate::time_budget::TimeBudget;
 
     #[test]
-    fn a_client_at_the_least_rate_takes_a_piece_in_time() {
+    fn a_client_at_the_minimum_rate_reads_a_piece_in_time() {
         let options = ServerOptions::new();
         let mut budget = TimeBudget::full(options.write_terms());
         let piece = MAX_PIECE as u64;

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_given_back_comes_first_and_in_order() {
+    async fn returned_bytes_come_first_and_in_order() {
         let mut io = Rewind::new(&b"ef"[..]);
         io.rewind(Bytes::from_static(b"cd"));
         io.rewind(Bytes::from_static(b"ab"));

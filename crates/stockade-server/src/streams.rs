@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_holds_much_has_less_time() {
+    fn a_stream_with_much_unread_data_has_less_time() {
         let cases = [
             (75, 0, 0, 75),
             (75, 5, MAX_HELD, 70),

@@ -251,7 +251,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn only_an_idle_connection_of_http1_is_parked_and_once() {
+    fn parks_only_idle_http1_connections_and_only_once() {
         let limits = limits();
         let idle = snapshot(Phase::Idle { since: 1_000 });
         let cases = [
@@ -274,14 +274,14 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_head_has_its_time() {
+    fn a_head_has_a_timeout() {
         check(Phase::Head { since: 5_000 }, 0, Command::Stay);
         check(Phase::Head { since: 5_000 }, 14_999, Command::Stay);
         check(Phase::Head { since: 5_000 }, 15_000, Command::Close);
     }
 
     #[test]
-    fn an_idle_connection_is_asked_to_go_and_then_closed() {
+    fn an_idle_connection_is_shut_down_and_then_closed() {
         check(Phase::Idle { since: 1_000 }, 60_999, Command::Stay);
         check(Phase::Idle { since: 1_000 }, 61_000, Command::Finish);
         check(Phase::Idle { since: 1_000 }, 70_999, Command::Finish);
@@ -289,13 +289,13 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_running_request_has_all_the_time() {
+    fn a_running_request_has_no_timeout() {
         check(Phase::Busy, 1 << 40, Command::Stay);
         check(Phase::Upgraded, 1 << 40, Command::Stay);
     }
 
     #[test]
-    fn short_timeouts_are_looked_at_more_often() {
+    fn short_timeouts_are_checked_more_often() {
         let interval =
             |header_read, park| Limits { header_read, park, ..limits() }.interval().as_millis();
         let intervals = [interval(10_000, 2_000), interval(200, 2_000), interval(1, 2_000)];
@@ -304,7 +304,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn nothing_is_ended_before_its_time() {
+    fn nothing_ends_before_its_timeout() {
         let clock = SweepClock::new(Duration::from_secs(1));
         let began = clock.stamp();
         // The sweep may follow right after the stamp.

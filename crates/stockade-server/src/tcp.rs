@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_system_asks_silent_clients_whether_they_are_still_there() {
+    async fn enables_tcp_keepalive() {
         let listener = listen(([127, 0, 0, 1], 0).into(), 1, false).unwrap();
         let stream = accepted(&listener, &ServerOptions::new()).await;
         assert!(stream.nodelay().unwrap());
@@ -156,7 +156,7 @@ mod tests {
 
     #[cfg(any(target_os = "android", target_os = "linux"))]
     #[tokio::test]
-    async fn what_the_system_takes_of_an_answer_is_set() {
+    async fn sets_tcp_notsent_lowat_and_the_send_buffer() {
         let listener = listen(([127, 0, 0, 1], 0).into(), 1, false).unwrap();
         let buffers = async |options| {
             let stream = accepted(&listener, &options).await;

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn patience_is_used_up_by_drips_and_restored_by_bytes() {
+    fn drips_use_up_the_budget_and_bytes_restore_it() {
         let cases: &[(&[(u64, u64)], u64)] = &[
             (&[], 30_000),
             (&[(500, 0)], 30_000),
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_to_show_first_that_it_moves_has_less() {
+    fn an_initial_budget_starts_smaller() {
         let cases: &[(&[(u64, u64)], u64)] = &[
             (&[], 10_000),
             (&[(1_000, 0)], 12_000),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_rate_each_byte_gives_everything_back() {
+    fn each_byte_restores_the_full_budget_if_no_rate_is_set() {
         let budget = TimeBudget::full(StallPolicy { rate: 0, ..policy() });
         check(budget, &[(1, 29_000)], 30_000);
         check(budget, &[(0, 29_000)], 1_000);

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn one_look_serves_all_connections_above_the_share() {
+    fn one_scan_serves_all_connections_above_the_share() {
         let looks = Cell::new(0);
         let mut connections: Connections = (0..1_000).map(|id| (id, (1, id))).collect();
         connections.extend((1_000..1_100).map(|id| (id, (2, id))));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn one_look_serves_a_crowd_that_comes_back() {
+    fn one_scan_serves_a_returning_crowd() {
         let looks = Cell::new(0);
         // Each of the eleven clients has its share.
         let connections: Connections =
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_expires() {
+    fn a_scan_expires() {
         let connections: Connections = (0..10).map(|id| (id, (1, id))).collect();
         let mut queue = UnfinishedQueue::default();
         let now = Instant::now();
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn connection_that_went_on_is_skipped() {
+    fn skips_a_connection_that_made_progress() {
         let mut connections: Connections = (0..10).map(|id| (id, (1, id))).collect();
         let now = Instant::now();
         let mut queue = UnfinishedQueue::default();

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_has_its_time_and_what_it_takes_buys_more() {
+    fn bytes_that_a_client_reads_extend_its_time() {
         let each = |every: u64, bytes: u64| {
             move |second: u64| if second.is_multiple_of(every) { bytes } else { 0 }
         };
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_server_has_room_for_more_that_are_stuck() {
+    fn a_larger_server_allows_more_stuck_connections() {
         for (connections, crowd) in [(1, 16), (4_096, 16), (10_000, 39), (100_000, 390)] {
             assert_eq!(max_stuck(connections), crowd);
         }

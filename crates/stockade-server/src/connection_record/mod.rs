@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_the_client_is_no_idleness_and_no_head() {
+    fn a_connection_that_waits_for_the_client_is_neither_idle_nor_in_a_head() {
         let clock = Arc::new(SweepClock::new(Duration::from_millis(10)));
         for (begun, expected) in
             [(false, Phase::Idle { since: 30 }), (true, Phase::Head { since: 30 })]
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_rests_when_nothing_ended_since_the_last_look() {
+    fn a_connection_rests_if_nothing_ended_since_the_last_check() {
         let record = Arc::new(ConnectionRecord::new(
             Arc::new(SweepClock::new(Duration::from_millis(10))),
             true,
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn parking_is_taken_back_and_nothing_else_is() {
+    fn only_a_park_command_is_withdrawn() {
         let record =
             ConnectionRecord::new(Arc::new(SweepClock::new(Duration::from_millis(10))), true);
         let cx = Context::from_waker(Waker::noop());
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_only_grow() {
+    fn commands_only_escalate() {
         let record =
             ConnectionRecord::new(Arc::new(SweepClock::new(Duration::from_millis(10))), true);
         let cx = Context::from_waker(Waker::noop());

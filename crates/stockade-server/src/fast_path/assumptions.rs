@@ -100,7 +100,7 @@ async fn hyper_begins_with_a_head_after_a_flush() {
 }
 
 #[tokio::test]
-async fn hyper_holds_no_bytes_after_everything_is_answered() {
+async fn hyper_buffers_no_bytes_after_the_last_response() {
     for end in ["", "\r\n"] {
         each_case(Assumption::NothingReadAhead, end, |case, _, _, _, held| {
             assert_eq!(held, end.as_bytes(), "{case}");

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn complete_only_if_each_request_was_answered_and_nothing_waits() {
+    fn complete_only_if_each_request_has_a_response_and_nothing_waits() {
         use Fact::{Answered, Flushed, Pinned, Received};
         use Part::{Body, Head, Start};
 

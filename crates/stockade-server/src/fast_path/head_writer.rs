@@ -248,7 +248,7 @@ mod tests {
     const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n";
 
     #[tokio::test]
-    async fn lines_come_behind_the_status_line_whatever_the_socket_takes() {
+    async fn inserts_lines_after_the_status_line_in_writes_of_any_size() {
         let line = "x-a: b\r\n";
         let cases: [(&[&str], String); 6] = [
             (&[HEAD, "ok"], HEAD.replacen("\r\n", "\r\nx-a: b\r\n", 1) + "ok"),
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_a_large_answer_little_is_copied() {
+    async fn copies_little_of_a_large_response() {
         let lengths = [MAX_COPIED - 1, MAX_COPIED, MAX_COPIED + 1, 100_000];
         for (length, most) in lengths.into_iter().flat_map(|it| [(it, 700), (it, usize::MAX)]) {
             for vectored in [false, true] {
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn there_is_a_place_for_lines_only_after_a_flush() {
+    async fn accepts_lines_only_after_a_flush() {
         let (mut writer, record, _script) = writer(usize::MAX);
         assert!(record.http1.head_sink().is_some());
         let part = poll_fn(|cx| Pin::new(&mut writer).poll_write(cx, b"HTTP/1.1 200")).await;
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_head_does_not_go_out() {
+    async fn does_not_write_malformed_heads() {
         for bytes in ["ok", "x-a: b\r\n\r\n", "HTTP/1.1 200 OK", "HTTP/2 200 OK, no head\r\n"] {
             for vectored in [false, true] {
                 let (mut writer, record, script) = writer(usize::MAX);

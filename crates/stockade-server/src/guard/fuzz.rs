@@ -258,7 +258,7 @@ fn run<S: Strategy>(
 }
 
 #[test]
-fn what_is_taken_is_what_hyper_takes() {
+fn accepts_the_requests_that_hyper_accepts() {
     run(3_000, &faulty(), |bytes| {
         let (alone, guarded) = (serve(&bytes, &[4_096], false), serve(&bytes, &[4_096], true));
         prop_assert!(guarded.requests.len() <= alone.requests.len(), "{alone:?} {guarded:?}");
@@ -270,7 +270,7 @@ fn what_is_taken_is_what_hyper_takes() {
 }
 
 #[test]
-fn what_is_refused_is_400_and_the_last_answer() {
+fn rejected_requests_get_400_as_the_last_response() {
     run(3_000, &faulty(), |bytes| {
         let (alone, guarded) = (serve(&bytes, &[4_096], false), serve(&bytes, &[4_096], true));
         if alone != guarded {
@@ -282,7 +282,7 @@ fn what_is_refused_is_400_and_the_last_answer() {
 }
 
 #[test]
-fn it_does_not_matter_how_the_bytes_come() {
+fn segmentation_does_not_change_the_result() {
     run(1_000, &(faulty(), lengths()), |(mut bytes, lengths)| {
         // hyper validates an incomplete head at the end of a connection only if
         // it arrived in one piece.
@@ -294,7 +294,7 @@ fn it_does_not_matter_how_the_bytes_come() {
 }
 
 #[test]
-fn the_first_wrong_byte_is_found_in_pieces_too() {
+fn finds_the_first_wrong_byte_in_segments() {
     run(10_000, &(faulty(), 1..60_usize), |(bytes, piece)| {
         let whole = refused(&bytes, bytes.len());
         prop_assert_eq!(refused(&bytes, piece), whole);
@@ -304,7 +304,7 @@ fn the_first_wrong_byte_is_found_in_pieces_too() {
 }
 
 #[test]
-fn what_is_sound_is_untouched() {
+fn does_not_change_valid_requests() {
     run(1_000, &(sound(), lengths()), |(bytes, lengths)| {
         let seen = serve(&bytes, &lengths, true);
         prop_assert!(seen.requests.iter().all(|(_, body)| body.is_ok()), "{seen:?}");

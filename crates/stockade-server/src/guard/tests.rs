@@ -54,7 +54,7 @@ fn the_lines_of_a_head_end_with_cr_and_lf() {
 }
 
 #[test]
-fn one_empty_line_may_come_before_a_request() {
+fn accepts_one_empty_line_before_a_request() {
     check("\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n\r\nGET / HTTP/1.1\r\n");
     check("\r\n|\r\nGET / HTTP/1.1\r\n");
     check("|\nGET / HTTP/1.1\r\n");
@@ -63,7 +63,7 @@ fn one_empty_line_may_come_before_a_request() {
 }
 
 #[test]
-fn a_fragment_is_no_part_of_a_request() {
+fn rejects_a_fragment_in_the_target() {
     check("GET /x|#y HTTP/1.1\r\n");
     check("GET /x?y|# HTTP/1.1\r\n");
     check("GET http://a/|#y HTTP/1.1\r\n");
@@ -117,7 +117,7 @@ fn a_body_of_a_length_ends_where_the_next_request_begins() {
 }
 
 #[test]
-fn a_coding_is_chunked_in_the_end() {
+fn chunked_is_the_last_coding() {
     for value in
         ["chunked", " Chunked", "\tCHUNKED \t", " gzip, chunked", ",chunked", "chunked,chunked"]
     {
@@ -134,14 +134,14 @@ fn a_coding_is_chunked_in_the_end() {
 }
 
 #[test]
-fn a_length_and_a_coding_do_not_go_together() {
+fn rejects_a_length_together_with_a_coding() {
     check_lines("Content-Length: 5\r\nTransfer-Encoding: chunked\r|\n");
     check_lines("Transfer-Encoding: chunked\r\nContent-Length: 5\r|\n");
     check_lines("Transfer-Encoding: identity\r\nX: y\r\nContent-Length: 0\r|\n");
 }
 
 #[test]
-fn names_that_look_like_those_of_the_framing_are_refused() {
+fn rejects_names_similar_to_framing_headers() {
     check_lines("Content_Length|: 5\r\n");
     check_lines("content_length|: 5\r\n");
     check_lines("Transfer_Encoding|: chunked\r\n");
@@ -149,7 +149,7 @@ fn names_that_look_like_those_of_the_framing_are_refused() {
 }
 
 #[test]
-fn chunks_have_a_size_and_their_end() {
+fn chunks_have_a_size_and_an_end() {
     let next = "GET / HTTP/1.1\r\nHost: a\r\n\r\n|\n";
     check_body(format!("0\r\n\r\n{next}"));
     check_body(format!("5\r\nhello\r\n0\r\n\r\n{next}"));
@@ -180,7 +180,7 @@ fn chunks_have_a_size_and_their_end() {
 }
 
 #[test]
-fn extensions_have_names_and_maybe_values() {
+fn extensions_have_names_and_optional_values() {
     for good in [
         ";a",
         ";a=b",

@@ -15,7 +15,7 @@ fn post(path: &str, more: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_refusal_comes_at_once_when_only_the_length_was_sent() {
+async fn rejects_a_too_large_length_before_the_body() {
     let server = start(options(), app).await;
     let mut client = server.connect().await;
     client.send(post("/413", "Content-Length: 2097152\r\n")).await;
@@ -27,7 +27,7 @@ async fn a_refusal_comes_at_once_when_only_the_length_was_sent() {
 /// Without draining, the system resets the connection while the client sends,
 /// and the client never sees the response.
 #[tokio::test]
-async fn a_client_that_sends_before_it_reads_sees_the_refusal() {
+async fn a_client_that_sends_before_it_reads_receives_the_rejection() {
     let server = start(options(), app).await;
     for status in [413, 404, 401] {
         let mut client = server.connect().await;
@@ -44,7 +44,7 @@ async fn a_client_that_sends_before_it_reads_sees_the_refusal() {
 }
 
 #[tokio::test]
-async fn a_client_that_sends_chunks_before_it_reads_sees_the_refusal() {
+async fn a_client_that_sends_chunks_before_it_reads_receives_the_rejection() {
     let server = start(options(), app).await;
     for path in ["/413", "/404", "/echo"] {
         let mut client = server.connect().await;
@@ -100,7 +100,7 @@ async fn a_malformed_chunk_is_400_and_the_connection_closes() {
 }
 
 #[tokio::test]
-async fn a_body_that_drips_is_408_and_the_connection_closes() {
+async fn a_dripping_body_is_408_and_the_connection_closes() {
     let server = start(options().body_read_timeout(ms(200)), app).await;
     let (mut reader, mut writer) = {
         let mut client = server.connect().await;
@@ -122,7 +122,7 @@ async fn a_body_that_drips_is_408_and_the_connection_closes() {
 /// 16 KiB every 50 ms is far above 1 KiB per second; the total takes much
 /// longer than the timeout.
 #[tokio::test]
-async fn a_slow_body_that_moves_lives() {
+async fn a_slow_body_with_progress_is_accepted() {
     let server = start(options().body_read_timeout(ms(400)), app).await;
     let mut client = server.connect().await;
     client.send(post("/echo", "Content-Length: 327680\r\n")).await;
@@ -155,7 +155,7 @@ async fn a_body_below_the_rate_is_408() {
 }
 
 #[tokio::test]
-async fn without_a_rate_a_body_may_drip() {
+async fn a_body_may_drip_if_no_rate_is_set() {
     let options = options().body_read_timeout(ms(2_000)).min_read_rate(0);
     let server = start(options, app).await;
     let mut client = server.connect().await;
@@ -168,7 +168,7 @@ async fn without_a_rate_a_body_may_drip() {
 }
 
 #[tokio::test]
-async fn a_client_that_expects_100_is_asked_only_for_what_is_wanted() {
+async fn sends_100_continue_only_if_the_body_is_read() {
     let server = start(options(), app).await;
     let expecting = "Content-Length: 5\r\nExpect: 100-continue\r\n";
     let mut client = server.connect().await;
@@ -191,7 +191,7 @@ async fn look(body: &mut HttpBody) -> Poll<Option<Result<Frame<Bytes>, BoxError>
 
 /// The second poll finds the wait over, although nothing polled meanwhile.
 #[tokio::test]
-async fn an_application_that_asks_and_turns_away_is_charged() {
+async fn the_time_after_a_pending_read_counts() {
     let server = start(options().body_read_timeout(ms(50)), async |mut request: Request| {
         let mut body = request.take_stream();
         let first = look(&mut body).await;
@@ -211,7 +211,7 @@ async fn an_application_that_asks_and_turns_away_is_charged() {
 
 /// A handler that has not requested the body uses up no time of the client.
 #[tokio::test]
-async fn an_application_that_asks_late_is_not_charged() {
+async fn the_time_before_the_first_read_does_not_count() {
     let server = start(options().body_read_timeout(ms(50)), async |mut request: Request| {
         tokio::time::sleep(ms(200)).await;
         let mut body = request.take_stream();

@@ -468,7 +468,7 @@ async fn connections() {
 
 /// RFC 9110, sections 6.6.1, 8.6, 9.3.2, 10.2.1 and 14.2.
 #[tokio::test]
-async fn answers() {
+async fn response_messages() {
     let suite = Suite::new().await;
     for request in [
         format!("GET / HTTP/1.1\r\n{HOST}\r\n"),

@@ -37,7 +37,7 @@ fn patient(max_connections: u32, per_client: u32) -> ServerOptions {
 }
 
 #[tokio::test]
-async fn a_client_above_its_limit_loses_what_it_has_used_longest_ago() {
+async fn a_client_above_its_limit_loses_its_least_recently_used_connection() {
     let server = start(patient(20, 3).park_after(ms(20)), app).await;
     let mut other = idle(&server, 2).await;
     let mut first = idle(&server, 1).await;
@@ -54,7 +54,7 @@ async fn a_client_above_its_limit_loses_what_it_has_used_longest_ago() {
 }
 
 #[tokio::test]
-async fn a_client_that_uses_all_it_may_have_gets_no_more() {
+async fn a_client_that_uses_all_its_connections_gets_no_more() {
     let server = start(patient(20, 3), app).await;
     let mut running = connect(&server, 1).await;
     running.send(get("/hang")).await;
@@ -85,7 +85,7 @@ async fn a_client_that_uses_all_it_may_have_gets_no_more() {
 }
 
 #[tokio::test]
-async fn where_all_slots_are_taken_the_longest_idle_connection_makes_room() {
+async fn the_longest_idle_connection_closes_if_all_slots_are_in_use() {
     let server = start(patient(20, 20).park_after(ms(20)), app).await;
     let mut running = connect(&server, 1).await;
     running.send(get("/hang")).await;
@@ -109,7 +109,7 @@ async fn where_all_slots_are_taken_the_longest_idle_connection_makes_room() {
 }
 
 #[tokio::test]
-async fn connections_that_are_never_parked_make_room_too() {
+async fn unparked_connections_also_make_room() {
     let server = start(patient(2, 2).park_after(ms(600_000)), app).await;
     let mut first = idle(&server, 1).await;
     let mut second = idle(&server, 2).await;
@@ -120,7 +120,7 @@ async fn connections_that_are_never_parked_make_room_too() {
 }
 
 #[tokio::test]
-async fn a_client_of_http2_that_does_not_agree_makes_room_all_the_same() {
+async fn an_uncooperative_http2_client_makes_room() {
     let server = start(patient(1, 1), app).await;
     let mut silent = connect(&server, 1).await;
     let frames = http2::frames(&mut silent, "GET", "/hello").await;
@@ -129,7 +129,7 @@ async fn a_client_of_http2_that_does_not_agree_makes_room_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_429_closes_the_connection_where_connections_are_scarce() {
+async fn a_429_closes_the_connection_if_connections_are_scarce() {
     let server = start(patient(20, 2), app).await;
     let refused = async |client: &mut Client<TcpStream>| {
         client.send(get("/429")).await;
@@ -158,7 +158,7 @@ async fn a_429_closes_the_connection_where_connections_are_scarce() {
 }
 
 #[test]
-fn a_client_at_its_limit_is_warned_of_once() {
+fn warns_once_of_a_client_at_its_limit() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let lines = log::of(|| {
         runtime.block_on(async {

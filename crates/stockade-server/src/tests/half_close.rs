@@ -56,7 +56,7 @@ async fn by_default_the_handler_ends() {
 }
 
 #[tokio::test]
-async fn with_the_option_it_is_answered_and_the_connection_ends() {
+async fn with_the_option_the_response_is_sent_and_the_connection_ends() {
     let (server, handler) = started(true).await;
     for closes_at_once in [true, false] {
         let mut client = server.connect().await;

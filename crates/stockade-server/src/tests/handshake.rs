@@ -60,7 +60,7 @@ async fn greeted(address: SocketAddr) -> Client<TcpStream> {
 }
 
 #[tokio::test]
-async fn requests_come_after_the_handshake() {
+async fn requests_follow_the_handshake() {
     for http2 in [false, true] {
         let address = start(options().http2(http2)).await;
         let mut client = greeted(address).await;
@@ -72,7 +72,7 @@ async fn requests_come_after_the_handshake() {
 }
 
 #[tokio::test]
-async fn one_that_says_nothing_keeps_nobody_waiting() {
+async fn a_silent_handshake_delays_no_other_connection() {
     let address = start(options()).await;
     let _silent = connect(address).await;
     let mut client = greeted(address).await;
@@ -81,7 +81,7 @@ async fn one_that_says_nothing_keeps_nobody_waiting() {
 }
 
 #[tokio::test]
-async fn a_handshake_has_the_time_of_a_head() {
+async fn a_handshake_has_the_timeout_of_a_head() {
     for http2 in [false, true] {
         let address = start(options().http2(http2).header_read_timeout(ms(200))).await;
         let mut client = connect(address).await;
@@ -91,7 +91,7 @@ async fn a_handshake_has_the_time_of_a_head() {
 }
 
 #[tokio::test]
-async fn one_that_fails_ends_the_connection() {
+async fn a_failed_handshake_ends_the_connection() {
     for http2 in [false, true] {
         let address = start(options().http2(http2)).await;
         let mut client = connect(address).await;

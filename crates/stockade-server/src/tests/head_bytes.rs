@@ -286,7 +286,7 @@ async fn answer_of<S: AsyncRead + AsyncWrite + Unpin>(
 }
 
 #[tokio::test]
-async fn whatever_the_connection_takes_each_answer_has_its_headers_once() {
+async fn each_response_has_its_headers_once_in_writes_of_any_size() {
     let app = app();
     let pipe = Pipe::serve(&app, ServerOptions::new()).await;
     for seed in 0..60_usize {
@@ -358,7 +358,7 @@ const PARTS: [(usize, bool); 8] = [
 ];
 
 #[tokio::test]
-async fn what_waits_behind_a_head_is_neither_parked_nor_lost() {
+async fn data_after_a_head_is_neither_parked_nor_lost() {
     let app = app();
     let options = ServerOptions::new().park_after(ms(10)).idle_timeout(ms(150));
     let pipe = Pipe::serve(&app, options.header_read_timeout(ms(100))).await;
@@ -382,7 +382,7 @@ async fn what_waits_behind_a_head_is_neither_parked_nor_lost() {
 }
 
 #[tokio::test]
-async fn a_client_that_takes_a_part_of_a_head_is_cut_off_and_a_slow_one_is_not() {
+async fn only_a_stalled_client_is_disconnected_within_a_head() {
     let app = app();
     let pipe = Pipe::serve(&app, ServerOptions::new().write_stall_timeout(ms(500))).await;
     let all =
@@ -410,7 +410,7 @@ async fn a_client_that_takes_a_part_of_a_head_is_cut_off_and_a_slow_one_is_not()
 }
 
 #[tokio::test]
-async fn a_shutdown_waits_for_what_waits_behind_a_head() {
+async fn a_shutdown_waits_for_data_after_a_head() {
     let app = app();
     for count in [0, 1, 17, 300] {
         let pipe = Pipe::serve(&app, ServerOptions::new()).await;

@@ -96,7 +96,7 @@ fn nosniff(text: &str) -> usize {
 }
 
 #[tokio::test]
-async fn an_unusual_answer_behind_good_ones_takes_no_headers_of_them() {
+async fn an_unusual_response_gets_no_headers_of_earlier_ones() {
     let app = app();
     let get = super::get;
     let hello = get("/hello");
@@ -128,7 +128,7 @@ async fn an_unusual_answer_behind_good_ones_takes_no_headers_of_them() {
 }
 
 #[tokio::test]
-async fn an_upgrade_behind_good_answers_gets_its_bytes_as_they_are() {
+async fn an_upgrade_after_other_responses_gets_its_bytes_unchanged() {
     let app = app();
     let hello = super::get("/hello");
     let upgrade = "GET /upgrade HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: b\r\n\r\n";

@@ -111,7 +111,7 @@ async fn body(client: &mut Client<TcpStream>, head: &str) -> String {
 }
 
 #[tokio::test]
-async fn answers_have_the_headers_of_the_application_each_once() {
+async fn responses_have_each_application_header_once() {
     let plain = || RouterOptions::new().cors(false).enable_security_headers(false);
     let all = [
         options(),
@@ -144,7 +144,7 @@ async fn answers_have_the_headers_of_the_application_each_once() {
 }
 
 #[tokio::test]
-async fn requests_in_one_piece_are_answered_with_all_headers() {
+async fn pipelined_requests_get_all_headers() {
     let app = app(options());
     let (_handle, mut client) = serve(&app).await;
     let requests = PATHS.map(|path| format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n"));
@@ -169,7 +169,7 @@ async fn requests_in_one_piece_are_answered_with_all_headers() {
 }
 
 #[tokio::test]
-async fn a_head_behind_an_answer_that_is_not_taken_has_all_headers() {
+async fn a_head_after_an_unread_response_has_all_headers() {
     let app = app(options());
     let (_handle, mut client) = serve(&app).await;
     // The body of the second request arrives while the first response waits for
@@ -219,7 +219,7 @@ async fn http_1_0_gets_the_same_headers() {
 
 /// A header that two stages write appears once.
 #[tokio::test]
-async fn a_security_header_by_the_name_of_another_stage_is_there_once() {
+async fn a_security_header_with_the_name_of_another_stage_appears_once() {
     for name in ["retry-after", "x-request-id", "traceparent", "vary", "ratelimit-policy"] {
         let security = SecurityHeaders::new().set(name, "a").unwrap();
         let limit = RouterOptions::new().rate_limit(1 / HOUR).security_headers(security);

@@ -106,7 +106,7 @@ async fn frames_of(
 ///
 /// Source: RFC 9113, section 8.2.2.
 #[tokio::test]
-async fn a_transfer_coding_is_refused_before_the_server_sees_it() {
+async fn hyper_rejects_a_transfer_coding() {
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&calls);
     let server = start(options(), move |_| {
@@ -125,7 +125,7 @@ async fn a_transfer_coding_is_refused_before_the_server_sees_it() {
 }
 
 #[tokio::test]
-async fn requests_run_side_by_side_on_one_connection() {
+async fn requests_run_concurrently_on_one_connection() {
     let server = start(options(), app).await;
     let (mut sender, _connection) = client(&server).await;
     let hanging = sender.send_request(get("/hang"));
@@ -140,7 +140,7 @@ async fn requests_run_side_by_side_on_one_connection() {
 }
 
 #[tokio::test]
-async fn a_large_answer_comes_whole() {
+async fn a_large_response_arrives_completely() {
     let server = start(options(), async |_| Response::new(vec![b'x'; 3_000_000].into())).await;
     let (mut sender, _connection) = client(&server).await;
     let large = soon(sender.send_request(get("/"))).await.unwrap();
@@ -149,7 +149,7 @@ async fn a_large_answer_comes_whole() {
 }
 
 #[tokio::test]
-async fn an_unread_body_is_answered() {
+async fn a_request_with_an_unread_body_gets_a_response() {
     let server = start(options(), app).await;
     let (mut sender, _connection) = client(&server).await;
     let body = Full::from(vec![b'x'; 4_194_304]);
@@ -177,7 +177,7 @@ impl http_body::Body for Sent {
 /// Clients that are still sending treat a reset after the response as a
 /// failure.
 #[tokio::test]
-async fn a_client_that_is_answered_early_may_send_the_rest() {
+async fn a_client_may_send_the_rest_after_an_early_response() {
     let server = start(options(), app).await;
     let io = TokioIo::new(server.connect().await.stream);
     let (mut sender, connection) = soon(handshake(TokioExecutor::new(), io)).await.unwrap();
@@ -231,7 +231,7 @@ async fn an_idle_connection_is_closed_and_a_busy_one_is_not() {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_read_is_cut_off() {
+async fn a_client_that_does_not_read_is_disconnected() {
     let dropped = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&dropped);
     let server = start(options().write_stall_timeout(ms(300)), move |_| {
@@ -258,7 +258,7 @@ async fn a_client_that_does_not_read_is_cut_off() {
 
 /// Unread responses, on a connection with other responses that are read.
 #[tokio::test]
-async fn of_many_answers_those_that_are_not_read_are_reset() {
+async fn only_unread_responses_of_many_are_reset() {
     let dropped = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&dropped);
     let server = start(options().write_stall_timeout(ms(600)), move |request: Request| {
@@ -308,7 +308,7 @@ async fn of_many_answers_those_that_are_not_read_are_reset() {
 
 /// A response without pending bytes is not unread.
 #[tokio::test]
-async fn an_answer_that_pauses_is_not_reset() {
+async fn a_pausing_response_is_not_reset() {
     let timeouts = options().write_stall_timeout(ms(100));
     let server = start(timeouts, async |_| Response::new(HttpBody::new(Ticks::new(3)))).await;
     let (mut sender, _connection) = client(&server).await;
@@ -320,7 +320,7 @@ async fn an_answer_that_pauses_is_not_reset() {
 /// 80 MiB exceed the amount that a connection may hold for long, whatever the
 /// timeout.
 #[tokio::test]
-async fn large_answers_that_are_not_read_have_little_time() {
+async fn large_unread_responses_have_little_time() {
     let server = start(options(), async |request: Request| match request.path() {
         "/tiny" => text(200, "tiny"),
         _ => Response::new(vec![b'x'; 40 * 1_048_576].into()),
@@ -348,7 +348,7 @@ impl Drop for Counted {
 }
 
 #[tokio::test]
-async fn a_shutdown_lets_requests_finish_and_its_deadline_cuts_them_off() {
+async fn a_shutdown_lets_requests_finish_until_its_deadline() {
     let dropped = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&dropped);
     let server = start(options().shutdown_timeout(ms(700)), move |request: Request| {
@@ -382,7 +382,7 @@ async fn a_shutdown_lets_requests_finish_and_its_deadline_cuts_them_off() {
 }
 
 #[tokio::test]
-async fn it_can_be_switched_off() {
+async fn http2_can_be_disabled() {
     let server = start(options().http2(false), app).await;
     let io = TokioIo::new(server.connect().await.stream);
     let refused = async {

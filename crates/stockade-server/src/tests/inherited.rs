@@ -131,8 +131,8 @@ fn inherited_listeners_of_both_kinds_are_served() {
 }
 
 #[test]
-fn a_listener_is_taken_by_its_name() {
-    const NAME: &str = "tests::inherited::a_listener_is_taken_by_its_name";
+fn selects_a_listener_by_name() {
+    const NAME: &str = "tests::inherited::selects_a_listener_by_name";
     if let Ok(role) = env::var(ROLE) {
         return answer_as(&role);
     }
@@ -156,9 +156,9 @@ fn outcome(test: &str, passed: OwnedFd, script: &str) -> String {
 }
 
 #[test]
-fn what_is_no_listener_is_an_error_and_what_is_for_others_is_left() {
+fn rejects_non_listeners_and_ignores_sockets_of_other_processes() {
     const NAME: &str =
-        "tests::inherited::what_is_no_listener_is_an_error_and_what_is_for_others_is_left";
+        "tests::inherited::rejects_non_listeners_and_ignores_sockets_of_other_processes";
     if env::var(ROLE).is_ok() {
         let found = InheritedSockets::from_env();
         let found = found.map_or_else(|error| error.to_string(), |it| it.len().to_string());
@@ -214,7 +214,7 @@ fn what_is_no_listener_is_an_error_and_what_is_for_others_is_left() {
 }
 
 #[tokio::test]
-async fn a_name_that_no_socket_has_is_named() {
+async fn reports_an_unknown_socket_name() {
     let missing = InheritedSockets::default().take("web");
     let server = Router::new().create_server().unwrap();
     let error = server.listen(missing).await.unwrap_err().to_string();
@@ -229,9 +229,8 @@ fn serve_at(test: &str, role: &str, path: &Path) -> Process {
 }
 
 #[test]
-fn a_process_that_was_killed_leaves_a_path_that_the_next_one_takes() {
-    const NAME: &str =
-        "tests::inherited::a_process_that_was_killed_leaves_a_path_that_the_next_one_takes";
+fn the_next_process_reuses_the_path_of_a_killed_one() {
+    const NAME: &str = "tests::inherited::the_next_process_reuses_the_path_of_a_killed_one";
     if let Ok(role) = env::var(ROLE) {
         return answer_as(&role);
     }

@@ -6,7 +6,7 @@ use super::{app, get, ms, options, start};
 use crate::tcp;
 
 #[tokio::test]
-async fn a_port_that_is_taken_is_named() {
+async fn reports_a_port_in_use() {
     let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = taken.local_addr().unwrap();
     let error = tcp::listen(address, 1, false).unwrap_err().to_string();

@@ -125,7 +125,7 @@ async fn parked() -> (Single, Client<TcpStream>) {
 }
 
 #[tokio::test]
-async fn a_parked_connection_answers_and_is_parked_again() {
+async fn a_parked_connection_responds_and_is_parked_again() {
     let (single, mut client) = parked().await;
     for _ in 0..2 {
         client.send(get("/hello")).await;
@@ -135,7 +135,7 @@ async fn a_parked_connection_answers_and_is_parked_again() {
 }
 
 #[tokio::test]
-async fn a_long_head_and_a_body_come_whole_after_parking() {
+async fn a_long_head_and_a_body_arrive_completely_after_parking() {
     let (single, mut client) = parked().await;
     let body = "x".repeat(100_000);
     let padding = "y".repeat(5_000);
@@ -150,7 +150,7 @@ async fn a_long_head_and_a_body_come_whole_after_parking() {
 }
 
 #[tokio::test]
-async fn requests_in_one_piece_are_all_answered_after_parking() {
+async fn pipelined_requests_all_get_responses_after_parking() {
     let (single, mut client) = parked().await;
     client.send([get("/hello"), get("/404"), get("/hello")].concat()).await;
     for expected in [200, 404, 200] {
@@ -160,7 +160,7 @@ async fn requests_in_one_piece_are_all_answered_after_parking() {
 }
 
 #[tokio::test]
-async fn what_came_with_an_earlier_request_is_not_lost() {
+async fn bytes_received_with_an_earlier_request_are_not_lost() {
     let (single, mut client) = start(app).await;
     // hyper holds the beginning of the second request when the first response
     // is complete.
@@ -175,7 +175,7 @@ async fn what_came_with_an_earlier_request_is_not_lost() {
 }
 
 #[tokio::test]
-async fn an_empty_line_behind_a_request_keeps_nothing_awake() {
+async fn an_empty_line_after_a_request_does_not_prevent_parking() {
     let (single, mut client) = start(app).await;
     client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi\r\n").await;
     assert_eq!(client.answer().await.body, "hi");
@@ -185,7 +185,7 @@ async fn an_empty_line_behind_a_request_keeps_nothing_awake() {
 }
 
 #[tokio::test]
-async fn the_framing_is_followed_after_parking() {
+async fn the_framing_is_checked_after_parking() {
     let (single, mut client) = parked().await;
     client.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n").await;
     client.send("5;a=b\r\nhello\r\n0\r\n\r\n").await;
@@ -197,7 +197,7 @@ async fn the_framing_is_followed_after_parking() {
 }
 
 #[tokio::test]
-async fn half_a_head_wakes_a_connection_and_has_its_time() {
+async fn half_a_head_wakes_a_connection_and_starts_its_timeout() {
     let (single, mut client) = parked().await;
     client.send("GET /hello HTTP/1.1\r\nHo").await;
     soon(async {
@@ -214,7 +214,7 @@ async fn half_a_head_wakes_a_connection_and_has_its_time() {
 }
 
 #[tokio::test]
-async fn a_connection_whose_body_still_comes_is_not_parked() {
+async fn a_connection_that_receives_a_body_is_not_parked() {
     let go = Arc::new(Notify::new());
     let gate = Arc::clone(&go);
     let (single, mut client) = start(move |mut request: Request| {
@@ -258,7 +258,7 @@ async fn a_connection_that_is_busy_is_not_parked() {
 }
 
 #[tokio::test]
-async fn an_answer_that_the_socket_does_not_take_is_not_lost() {
+async fn a_response_that_the_socket_does_not_accept_is_not_lost() {
     let (single, mut client) =
         start(async |_: Request| text(200, "z".repeat(MORE_THAN_SOCKETS_HOLD))).await;
     client.send(get("/")).await;
@@ -283,7 +283,7 @@ async fn an_answer_that_the_socket_does_not_take_is_not_lost() {
 }
 
 #[tokio::test]
-async fn a_response_that_the_socket_does_not_take_outlives_a_shutdown() {
+async fn a_response_that_the_socket_does_not_accept_outlives_a_shutdown() {
     for command in [Command::Finish, Command::Shutdown] {
         for closes in [false, true] {
             let (single, mut client) = start(async |request: Request| {
@@ -316,7 +316,7 @@ async fn a_response_that_the_socket_does_not_take_outlives_a_shutdown() {
 }
 
 #[tokio::test]
-async fn a_large_body_is_copied_once_and_then_written_from_where_it_is() {
+async fn a_large_body_is_copied_once_and_then_written_in_place() {
     let (single, mut client) = start(async |request: Request| {
         let length: usize = request.path()[1..].parse().unwrap();
         text(200, "z".repeat(length))
@@ -341,7 +341,7 @@ async fn a_large_body_is_copied_once_and_then_written_from_where_it_is() {
 }
 
 #[tokio::test]
-async fn a_large_body_does_not_hold_up_what_was_sent_behind() {
+async fn a_large_body_does_not_delay_later_requests() {
     let (single, mut client) = start(async |request: Request| {
         let length = if request.path() == "/large" { 100_000 } else { 5 };
         text(200, "z".repeat(length))

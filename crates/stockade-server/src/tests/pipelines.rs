@@ -610,7 +610,7 @@ fn an_unread_body_is_not_the_next_request() {
 }
 
 #[test]
-fn generated_connections_are_read_as_the_model_reads_them() {
+fn generated_connections_match_the_model() {
     // `cargo xtask pipelines` sets both.
     let number = |name: &str, default| {
         std::env::var(name).map_or(default, |value| value.parse().expect("a number"))

@@ -94,7 +94,7 @@ async fn requests_after_the_header_in_the_same_segment_are_not_lost() {
 }
 
 #[tokio::test]
-async fn header_comes_in_any_two_segments() {
+async fn header_can_be_split_into_any_two_segments() {
     let server = start(trusting(), peer).await;
     for header in [LINE, BINARY] {
         let all = [header, get("/peer").as_bytes()].concat();
@@ -240,7 +240,7 @@ async fn header_has_the_time_of_a_head() {
 }
 
 #[tokio::test]
-async fn idle_connections_are_parked_and_end_as_others_do() {
+async fn idle_connections_are_parked_and_end_like_others() {
     // A large response parks a connection immediately.
     let server = start(trusting(), peer).await;
     let mut client = forward(&server, "192.0.2.7").await;
@@ -321,7 +321,7 @@ async fn client_that_uses_all_its_connections_gets_no_more() {
 }
 
 #[tokio::test]
-async fn room_of_a_client_is_free_again_after_its_connections() {
+async fn closed_connections_free_the_room_of_their_client() {
     let options = trusting().max_connections(20).max_connections_per_client(1);
     let server = start(options, peer).await;
     for _ in 0..40 {

@@ -5,7 +5,7 @@ use stockade_core::Request;
 use super::{app, get, options, start, text};
 
 #[tokio::test]
-async fn pipelined_requests_are_answered_in_order_on_one_connection() {
+async fn pipelined_requests_get_responses_in_order() {
     let server = start(options(), async |request: Request| {
         text(200, format!("{} {}", request.path(), request.peer().is_some()))
     })
@@ -24,7 +24,7 @@ async fn pipelined_requests_are_answered_in_order_on_one_connection() {
 }
 
 #[tokio::test]
-async fn the_answer_to_head_has_the_length_and_no_body() {
+async fn the_response_to_head_has_the_length_and_no_body() {
     let server = start(options(), async |_| {
         let mut response = text(200, "");
         response.headers_mut().insert("content-length", 5.into());
@@ -95,7 +95,7 @@ async fn heads_above_the_limits_are_431() {
 }
 
 #[tokio::test]
-async fn what_is_not_http_is_400() {
+async fn a_request_that_is_not_http_is_400() {
     let server = start(options(), app).await;
     for nonsense in ["\0\0\0\0\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n", "GET\r\n\r\n"] {
         let mut client = server.connect().await;
@@ -106,7 +106,7 @@ async fn what_is_not_http_is_400() {
 }
 
 #[tokio::test]
-async fn a_panic_ends_its_connection_and_nothing_else() {
+async fn a_panic_ends_only_its_connection() {
     let server = start(options(), async |request: Request| match request.path() {
         "/panic" => panic!("on purpose"),
         _ => text(200, "alive"),

@@ -49,7 +49,7 @@ async fn connect(handle: &ServerHandle) -> Client<TcpStream> {
 }
 
 #[tokio::test]
-async fn it_is_served_until_the_handle_says_otherwise() {
+async fn serves_until_the_handle_shuts_it_down() {
     let (handle, served) = start(bind(ServerOptions::new()).await).await;
     assert!(handle.local_addr().ip().is_loopback());
     let mut client = connect(&handle).await;
@@ -93,7 +93,7 @@ async fn bodies_above_the_limit_are_413() {
 }
 
 #[tokio::test]
-async fn the_options_of_the_server_override_those_of_the_router() {
+async fn server_options_override_router_options() {
     let (handle, _served) = start(bind(ServerOptions::new().max_body_size(3)).await).await;
     let mut client = connect(&handle).await;
     let post = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
@@ -104,7 +104,7 @@ async fn the_options_of_the_server_override_those_of_the_router() {
 }
 
 #[tokio::test]
-async fn a_drip_into_a_real_route_is_408() {
+async fn a_dripping_body_of_a_route_is_408() {
     let options = ServerOptions::new().body_read_timeout(ms(200));
     let (handle, _served) = start(bind(options).await).await;
     let mut client = connect(&handle).await;
@@ -116,7 +116,7 @@ async fn a_drip_into_a_real_route_is_408() {
 }
 
 #[tokio::test]
-async fn it_can_be_served_until_something_happens() {
+async fn serves_until_a_future_completes() {
     let server = bind(ServerOptions::new()).await;
     let handle = server.handle();
     let (done, waiting) = tokio::sync::oneshot::channel::<()>();
@@ -146,7 +146,7 @@ async fn sigterm_shuts_it_down() {
 }
 
 #[tokio::test]
-async fn a_port_that_is_taken_is_an_error_that_names_it() {
+async fn a_port_in_use_is_an_error_that_names_it() {
     let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = taken.local_addr().unwrap().port();
     let error = router().create_server().unwrap().listen(port).await.unwrap_err();
@@ -155,7 +155,7 @@ async fn a_port_that_is_taken_is_an_error_that_names_it() {
 }
 
 #[test]
-fn mistakes_in_routes_and_options_are_reported_together() {
+fn reports_errors_of_routes_and_options_together() {
     let mut router = router();
     router.get("/hello", async || "again");
     let options = ServerOptions::new().max_connections(0).idle_timeout(ms(0));
@@ -168,7 +168,7 @@ fn mistakes_in_routes_and_options_are_reported_together() {
 }
 
 #[tokio::test]
-async fn an_application_has_any_number_of_servers() {
+async fn an_application_can_have_several_servers() {
     let app = router().build().unwrap();
     let small = app.clone().create_server_with(ServerOptions::new().max_body_size(3)).unwrap();
     let (small, _served) = start(small.bind(0).await.unwrap()).await;
@@ -182,7 +182,7 @@ async fn an_application_has_any_number_of_servers() {
 }
 
 #[test]
-fn mistakes_in_the_options_for_an_application_name_their_place() {
+fn option_errors_of_an_application_name_their_location() {
     let app = router().build().unwrap();
     let options = ServerOptions::new().max_connections(0);
     let error = app.create_server_with(options).unwrap_err().to_string();
@@ -191,7 +191,7 @@ fn mistakes_in_the_options_for_an_application_name_their_place() {
 }
 
 #[tokio::test]
-async fn refusals_of_the_server_have_the_form_of_the_routers_errors() {
+async fn server_rejections_have_the_error_format_of_the_router() {
     let mut router = Router::with_options(RouterOptions::new().problem_details(true));
     router.get("/hello", async || "hello");
     let (handle, _served) = start(router.create_server().unwrap().bind(0).await.unwrap()).await;
@@ -203,7 +203,7 @@ async fn refusals_of_the_server_have_the_form_of_the_routers_errors() {
 }
 
 #[tokio::test]
-async fn refusals_of_the_server_are_charged() {
+async fn server_rejections_count_for_rate_limits() {
     let mut router = Router::with_options(RouterOptions::new().rate_limit(3 / HOUR));
     router.get("/hello", async || "hello");
     let (handle, _served) = start(router.create_server().unwrap().bind(0).await.unwrap()).await;
@@ -233,7 +233,7 @@ async fn refusals_of_the_server_are_charged() {
 }
 
 #[tokio::test]
-async fn what_was_written_arrives_before_a_late_error_cuts_the_connection() {
+async fn written_data_arrives_before_a_late_error_ends_the_connection() {
     async fn fails(mut res: ResponseWriter) -> Result<(), ApiError> {
         res.write("begun").await?;
         Err(ApiError::new(500, "too late"))
@@ -254,7 +254,7 @@ async fn what_was_written_arrives_before_a_late_error_cuts_the_connection() {
 }
 
 #[tokio::test]
-async fn connect_is_405_and_tells_the_methods() {
+async fn connect_is_405_and_lists_the_methods() {
     let (handle, _served) = start(bind(ServerOptions::new()).await).await;
     let mut client = connect(&handle).await;
     client.send("CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n").await;
@@ -265,7 +265,7 @@ async fn connect_is_405_and_tells_the_methods() {
 }
 
 #[tokio::test]
-async fn options_of_the_whole_server_is_204_and_tells_the_methods() {
+async fn options_of_the_whole_server_is_204_and_lists_the_methods() {
     let (handle, _served) = start(bind(ServerOptions::new()).await).await;
     let mut client = connect(&handle).await;
     client.send("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n").await;
@@ -279,7 +279,7 @@ async fn options_of_the_whole_server_is_204_and_tells_the_methods() {
 
 /// A target in the form that clients send to proxies.
 #[tokio::test]
-async fn a_target_in_absolute_form_is_its_path() {
+async fn an_absolute_target_is_routed_by_its_path() {
     let (handle, _served) = start(bind(ServerOptions::new()).await).await;
     let mut client = connect(&handle).await;
     for (target, status) in [("/hello", 200), ("/hello?q=1", 200), ("/nothing", 404), ("", 404)] {
@@ -291,7 +291,7 @@ async fn a_target_in_absolute_form_is_its_path() {
 }
 
 #[tokio::test]
-async fn the_answer_to_head_on_http2_has_the_length_and_no_body() {
+async fn the_response_to_head_on_http2_has_the_length_and_no_body() {
     let (handle, _served) = start(bind(ServerOptions::new()).await).await;
     let (mut sender, _connection) = http2::speak(connect(&handle).await.stream).await;
     let head = http::Request::head("http://a.example/hello").body(Full::<Bytes>::default());
@@ -315,7 +315,7 @@ async fn no_data_is_sent_on_http2_with_a_204() {
 }
 
 #[tokio::test]
-async fn a_declared_length_above_the_limit_is_refused_within_100_ms() {
+async fn rejects_a_length_above_the_limit_within_100_ms() {
     let (handle, _served) = start(bind(ServerOptions::new()).await).await;
     let (mut best, mut tries) = (ms(u64::MAX), 100);
     // Retries, because a busy machine distorts the measurement.
@@ -340,7 +340,7 @@ impl Drop for Guard {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_ends_a_handler_that_has_not_read_the_body() {
+async fn a_disconnect_ends_a_handler_that_has_not_read_the_body() {
     let (begun, ended) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let signals = (Arc::clone(&begun), Arc::clone(&ended));
     let mut router = Router::new();
@@ -369,7 +369,7 @@ async fn a_client_that_leaves_ends_a_handler_that_has_not_read_the_body() {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_ends_the_handler() {
+async fn a_disconnect_ends_the_handler() {
     let (begun, ended) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let signals = (Arc::clone(&begun), Arc::clone(&ended));
     let mut router = Router::new();
@@ -399,7 +399,7 @@ async fn a_client_that_leaves_ends_the_handler() {
 }
 
 #[tokio::test]
-async fn what_comes_while_an_answer_is_made_is_answered_after_it() {
+async fn a_request_received_during_another_gets_the_next_response() {
     let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let signals = (Arc::clone(&begun), Arc::clone(&go_on));
     let mut router = Router::new();
@@ -434,7 +434,7 @@ async fn what_comes_while_an_answer_is_made_is_answered_after_it() {
 }
 
 #[test]
-fn exposed_errors_are_logged_loudly() {
+fn warns_of_exposed_errors() {
     let warning = "WARN stockade: real messages of 5xx errors are sent to clients; \
                    never do this in production";
     let logged = |options: ServerOptions| {
@@ -486,7 +486,7 @@ async fn streams() -> (ServerHandle, JoinHandle<Result<(), ServeError>>) {
 }
 
 #[tokio::test]
-async fn stream_that_breaks_off_keeps_its_head_and_data() {
+async fn an_aborted_stream_keeps_its_head_and_data() {
     let (handle, _served) = streams().await;
     for (path, length, expected) in [
         ("/short", Some("10"), "onetwo"),
@@ -510,7 +510,7 @@ async fn stream_that_breaks_off_keeps_its_head_and_data() {
 }
 
 #[tokio::test]
-async fn stream_that_breaks_off_keeps_its_head_on_http2() {
+async fn an_aborted_stream_keeps_its_head_on_http2() {
     let (handle, _served) = streams().await;
     let (mut sender, connection) = http2::speak(connect(&handle).await.stream).await;
     let _connection = tokio::spawn(connection);

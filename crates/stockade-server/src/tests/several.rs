@@ -123,7 +123,7 @@ async fn all_listeners_are_served_and_closed_together() {
 }
 
 #[tokio::test]
-async fn one_limit_of_connections_holds_for_all() {
+async fn one_connection_limit_applies_to_all_listeners() {
     let list = Listeners::new().add(0).add(0);
     let bound = server(options().max_connections(1)).bind(list).await.unwrap();
     let addresses: Vec<_> = bound.local_addr().iter().filter_map(LocalAddr::tcp).collect();
@@ -139,7 +139,7 @@ async fn one_limit_of_connections_holds_for_all() {
 }
 
 #[tokio::test]
-async fn if_one_cannot_be_opened_none_is() {
+async fn opens_no_listener_if_one_fails() {
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = free.local_addr().unwrap();
     drop(free);
@@ -154,7 +154,7 @@ async fn if_one_cannot_be_opened_none_is() {
 }
 
 #[tokio::test]
-async fn an_own_listener_has_the_limits_of_the_server() {
+async fn a_custom_listener_has_the_limits_of_the_server() {
     let (pipes, clients) = pipes();
     let options = options().header_read_timeout(ms(200)).body_read_timeout(ms(200));
     let options = options.write_stall_timeout(ms(300));
@@ -188,7 +188,7 @@ async fn an_own_listener_has_the_limits_of_the_server() {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_an_own_listener_ends_its_handler() {
+async fn a_disconnect_from_a_custom_listener_ends_the_handler() {
     let (pipes, clients) = pipes();
     let bound = server(options().max_connections(1)).bind(pipes).await.unwrap();
     let _served = tokio::spawn(bound.serve());
@@ -203,7 +203,7 @@ async fn a_client_that_leaves_an_own_listener_ends_its_handler() {
 }
 
 #[tokio::test]
-async fn clients_with_an_address_are_counted_on_an_own_listener_too() {
+async fn a_custom_listener_counts_clients_with_an_address() {
     let (pipes, clients) = pipes();
     let bound = server(options().max_connections_per_client(1)).bind(pipes).await.unwrap();
     let _served = tokio::spawn(bound.serve());
@@ -223,7 +223,7 @@ async fn clients_with_an_address_are_counted_on_an_own_listener_too() {
 }
 
 #[tokio::test]
-async fn a_web_socket_lives_on_an_own_listener() {
+async fn web_sockets_work_on_a_custom_listener() {
     let (pipes, clients) = pipes();
     let bound = server(options()).bind(pipes).await.unwrap();
     let _served = tokio::spawn(bound.serve());
@@ -271,7 +271,7 @@ async fn acceptors_share_an_address_and_all_limits() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn servers_share_an_address_only_where_both_want_to() {
+async fn servers_share_an_address_only_if_both_allow_it() {
     let shared = options().reuse_port(true);
     let first = server(shared.clone()).bind(0).await.unwrap();
     let address = first.local_addr();

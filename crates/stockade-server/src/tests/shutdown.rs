@@ -47,7 +47,7 @@ async fn start_gate(options: ServerOptions) -> (Running, Arc<Gate>) {
 }
 
 #[tokio::test]
-async fn what_runs_is_answered_and_nothing_new_is_taken() {
+async fn finishes_running_requests_and_accepts_no_new_ones() {
     let (server, gate) = start_gate(options()).await;
     let mut idle = server.connect().await;
     idle.send(get("/")).await;
@@ -77,7 +77,7 @@ fn patient() -> ServerOptions {
 }
 
 #[tokio::test]
-async fn half_a_head_is_closed_at_once() {
+async fn a_connection_with_half_a_head_closes_immediately() {
     let server = start(patient(), app).await;
     let mut used = server.connect().await;
     used.send(get("/hello")).await;
@@ -96,7 +96,7 @@ async fn half_a_head_is_closed_at_once() {
 }
 
 #[tokio::test]
-async fn a_client_of_http2_that_does_not_agree_has_a_second() {
+async fn an_uncooperative_http2_client_has_a_second() {
     let (server, gate) = start_gate(patient()).await;
     // This client reads its response, and nothing afterwards.
     let mut silent = server.connect().await;
@@ -122,7 +122,7 @@ async fn a_client_of_http2_that_does_not_agree_has_a_second() {
 }
 
 #[tokio::test]
-async fn what_a_client_of_http2_still_reads_is_not_cut_off() {
+async fn an_http2_response_that_is_still_read_is_not_interrupted() {
     let server = start(patient(), async |_| text(200, "x".repeat(60_000))).await;
     // The client has less room. hyper holds the rest, and the request has
     // ended.
@@ -142,7 +142,7 @@ async fn what_a_client_of_http2_still_reads_is_not_cut_off() {
 }
 
 #[tokio::test]
-async fn the_deadline_cuts_off_what_hangs() {
+async fn the_deadline_ends_hanging_requests() {
     let server = start(options().shutdown_timeout(ms(200)), app).await;
     let mut client = server.connect().await;
     client.send(get("/hang")).await;
@@ -268,7 +268,7 @@ async fn watched(options: ServerOptions) -> (ServerHandle, Readiness, JoinHandle
 }
 
 #[tokio::test]
-async fn those_who_watch_learn_of_a_shutdown_before_the_port_closes() {
+async fn readiness_ends_before_the_port_closes() {
     let (handle, readiness, served) = watched(options().shutdown_delay(Duration::MAX)).await;
     let mut before = Client::new(TcpStream::connect(handle.local_addr()).await.unwrap());
     before.send(get("/health/ready")).await;
@@ -297,7 +297,7 @@ async fn those_who_watch_learn_of_a_shutdown_before_the_port_closes() {
 }
 
 #[tokio::test]
-async fn without_a_delay_the_readiness_ends_with_the_port() {
+async fn readiness_ends_with_the_port_if_no_delay_is_set() {
     let (handle, readiness, served) = watched(options()).await;
     handle.shutdown();
     soon(served).await.unwrap();

@@ -35,7 +35,7 @@ async fn drip(mut stream: TcpStream) {
 }
 
 #[tokio::test]
-async fn a_head_that_drips_is_cut_off_while_others_are_answered() {
+async fn a_dripping_head_is_ended_while_others_get_responses() {
     let server = start(options().header_read_timeout(ms(200)), app).await;
     let dripping = tokio::spawn(drip(server.connect().await.stream));
     assert_eq!(server.get("/hello").await.body, "hello");
@@ -44,7 +44,7 @@ async fn a_head_that_drips_is_cut_off_while_others_are_answered() {
 }
 
 #[tokio::test]
-async fn a_second_head_that_drips_is_cut_off_too() {
+async fn a_dripping_second_head_is_ended() {
     let server = start(options().header_read_timeout(ms(200)), app).await;
     let mut client = server.connect().await;
     client.send(get("/hello")).await;
@@ -53,7 +53,7 @@ async fn a_second_head_that_drips_is_cut_off_too() {
 }
 
 #[tokio::test]
-async fn a_connection_that_says_nothing_is_closed() {
+async fn a_silent_connection_is_closed() {
     let server = start(options().header_read_timeout(ms(200)), app).await;
     server.connect().await.closed().await;
     let mut half = server.connect().await;
@@ -81,7 +81,7 @@ async fn an_idle_connection_is_closed_and_a_busy_one_is_not() {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_read_is_cut_off() {
+async fn a_client_that_does_not_read_is_disconnected() {
     let dropped = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&dropped);
     let server = start(options().write_stall_timeout(ms(300)), move |_| {
@@ -102,7 +102,7 @@ async fn a_client_that_does_not_read_is_cut_off() {
 /// hold only a little of it.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn the_system_holds_little_of_an_answer_that_nobody_reads() {
+async fn the_system_buffers_little_of_an_unread_response() {
     let taken = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&taken);
     let server = start(options(), move |_| {
@@ -188,7 +188,7 @@ pub(super) async fn large(length: usize) -> Response {
 /// For hyper, the request ends more than a second before the client has read
 /// everything.
 #[tokio::test]
-async fn a_connection_whose_answer_is_still_read_is_not_idle() {
+async fn a_connection_with_a_response_in_transfer_is_not_idle() {
     const LENGTH: usize = 8 * 1_048_576;
     let timeouts = options().idle_timeout(ms(200)).header_read_timeout(ms(100));
     let server = start(timeouts, |_| large(LENGTH)).await;
@@ -201,7 +201,7 @@ async fn a_connection_whose_answer_is_still_read_is_not_idle() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_still_read_survives_the_beginning_of_a_shutdown() {
+async fn a_response_in_transfer_survives_the_start_of_a_shutdown() {
     const LENGTH: usize = 8 * 1_048_576;
     let server = start(options().idle_timeout(ms(200)), |_| large(LENGTH)).await;
     let mut client = narrow(&server).await;
@@ -215,7 +215,7 @@ async fn an_answer_that_is_still_read_survives_the_beginning_of_a_shutdown() {
 /// The client's system reports readiness only when a third of the server's
 /// buffers is free, which takes far longer than the timeout.
 #[tokio::test]
-async fn a_client_that_takes_little_at_a_time_is_served() {
+async fn a_client_that_reads_small_pieces_is_served() {
     let timeouts = options().write_stall_timeout(ms(2_000));
     let server = start(timeouts, |_| large(8 * 1_048_576)).await;
     let mut client = narrow(&server).await;
@@ -240,7 +240,7 @@ async fn a_client_that_reads_below_the_rate_is_reset() {
 
 /// A stream without events has not stalled.
 #[tokio::test]
-async fn an_answer_that_pauses_is_not_cut_off() {
+async fn a_pausing_response_is_not_interrupted() {
     let timeouts =
         options().write_stall_timeout(ms(100)).idle_timeout(ms(100)).header_read_timeout(ms(100));
     let server = start(timeouts, async |_| Response::new(HttpBody::new(Ticks::new(3)))).await;
@@ -320,7 +320,7 @@ async fn until(condition: impl Fn() -> bool) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_drips_are_cut_off_while_others_are_answered() {
+async fn a_thousand_drips_are_ended_while_others_get_responses() {
     let options = options().header_read_timeout(ms(1_000)).max_connections_per_client(10_000);
     let server = start(options, app).await;
     let mut drips = JoinSet::new();
@@ -379,7 +379,7 @@ fn affordable_with(most: usize, limits: &str) -> usize {
 }
 
 #[test]
-fn the_limit_of_open_files_says_how_many_connections_are_affordable() {
+fn the_open_file_limit_bounds_the_connections() {
     let cases = [
         ("Max cpu time  unlimited  unlimited  seconds\nMax open files  2300  4096  files", 1_000),
         ("Max open files            2298                 4096                 files", 999),

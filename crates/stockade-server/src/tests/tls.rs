@@ -85,7 +85,7 @@ pub(super) async fn connect(
 }
 
 #[tokio::test]
-async fn a_parked_connection_answers_keeps_its_session_and_says_goodbye() {
+async fn a_parked_connection_responds_keeps_its_session_and_closes_cleanly() {
     let (shared, roots) = shared(&options(), app);
     let (single, stream) = Single::start(shared).await;
     let mut client = Client::new(connect(stream, roots, &[]).await);
@@ -101,7 +101,7 @@ async fn a_parked_connection_answers_keeps_its_session_and_says_goodbye() {
 }
 
 #[tokio::test]
-async fn a_connection_whose_answer_is_still_read_is_not_idle() {
+async fn a_connection_with_a_response_in_transfer_is_not_idle() {
     const LENGTH: usize = 8 * 1_048_576;
     let timeouts = options().idle_timeout(ms(200)).header_read_timeout(ms(100));
     let secure = start_with(&timeouts, |_| large(LENGTH));
@@ -128,7 +128,7 @@ async fn alpn_chooses_the_protocol() {
 }
 
 #[tokio::test]
-async fn the_framing_is_followed_within_tls() {
+async fn the_framing_is_checked_within_tls() {
     let secure = start(&options());
     let post = "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
     let mut client = Client::new(secure.connect(&[]).await);
@@ -140,7 +140,7 @@ async fn the_framing_is_followed_within_tls() {
 }
 
 #[tokio::test]
-async fn a_page_of_http_opens_no_web_socket_on_tls() {
+async fn an_http_origin_cannot_open_a_web_socket_on_tls() {
     let mut router = Router::with_options(RouterOptions::new().enable_web_sockets(true));
     router.add_web_socket_route("/ws", async |_: WebSocket| {}, WebSocketOptions::new());
     let app = router.build().unwrap();
@@ -163,14 +163,14 @@ async fn a_page_of_http_opens_no_web_socket_on_tls() {
 }
 
 #[tokio::test]
-async fn http2_is_not_offered_when_it_is_off() {
+async fn http2_is_not_offered_if_disabled() {
     let secure = start(&options().http2(false));
     let stream = secure.connect(&["h2", "http/1.1"]).await;
     assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"http/1.1"[..]));
 }
 
 #[tokio::test]
-async fn a_handshake_that_stalls_or_is_none_is_cut_off() {
+async fn a_stalled_or_malformed_handshake_is_ended() {
     let secure = start(&options().header_read_timeout(ms(200)));
     secure.server.connect().await.closed().await;
     let mut plain = secure.server.connect().await;
@@ -181,7 +181,7 @@ async fn a_handshake_that_stalls_or_is_none_is_cut_off() {
 }
 
 #[test]
-fn what_cannot_be_read_is_a_mistake_of_configuration() {
+fn unreadable_files_are_configuration_errors() {
     let made = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let other = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let (cert, key) = (made.cert.pem(), made.signing_key.serialize_pem());
@@ -275,7 +275,7 @@ async fn a_configuration_of_rustls_keeps_its_alpn() {
 }
 
 #[tokio::test]
-async fn a_certificate_is_replaced_for_new_connections_alone() {
+async fn only_new_connections_get_a_replaced_certificate() {
     let (first, second) = (certificate(), certificate());
     let tls = TlsConfig::from_pem(&first.0, &first.1).unwrap();
     let server = serve_with(&tls);
@@ -345,7 +345,7 @@ async fn files_are_reloaded_and_a_broken_one_changes_nothing() {
 }
 
 #[test]
-fn files_are_looked_at_and_a_broken_one_is_logged_once() {
+fn checks_files_and_logs_a_broken_one_once() {
     let (first, second) = (certificate(), certificate());
     let files = Files::new("watch");
     files.write(&first.0, &first.1);
@@ -370,7 +370,7 @@ fn files_are_looked_at_and_a_broken_one_is_logged_once() {
 }
 
 #[test]
-fn files_that_fit_at_the_next_look_are_not_logged() {
+fn files_that_match_at_the_next_check_are_not_logged() {
     let (first, second) = (certificate(), certificate());
     let files = Files::new("doubt");
     files.write(&first.0, &first.1);
@@ -402,7 +402,7 @@ fn files_that_fit_at_the_next_look_are_not_logged() {
 }
 
 #[tokio::test]
-async fn a_server_looks_at_its_files() {
+async fn a_server_checks_its_files() {
     let (first, second) = (certificate(), certificate());
     let files = Files::new("server");
     files.write(&first.0, &first.1);

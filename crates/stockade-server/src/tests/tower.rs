@@ -75,7 +75,7 @@ async fn connect(handle: &ServerHandle) -> Client<TcpStream> {
 }
 
 #[tokio::test]
-async fn a_service_answers_when_it_is_ready_and_its_errors_are_withheld() {
+async fn a_service_responds_when_ready_and_its_errors_are_hidden() {
     let echo = Echo::default();
     let (handle, _served) = serve(FromTower(echo.clone()), options()).await;
     let mut client = connect(&handle).await;
@@ -131,7 +131,7 @@ async fn an_error_of_a_service_keeps_its_status() {
 }
 
 #[tokio::test]
-async fn bodies_have_no_limit_and_slow_ones_an_end() {
+async fn bodies_have_no_size_limit_and_slow_ones_time_out() {
     let options = options().body_read_timeout(ms(200));
     let (handle, _served) = serve(FromTower(Echo::default()), options).await;
     let mut client = connect(&handle).await;
@@ -145,7 +145,7 @@ async fn bodies_have_no_limit_and_slow_ones_an_end() {
 }
 
 #[tokio::test]
-async fn malformed_requests_do_not_reach_it() {
+async fn malformed_requests_do_not_reach_the_service() {
     let echo = Echo::default();
     let (handle, _served) = serve(FromTower(echo.clone()), options()).await;
     for request in [
@@ -215,7 +215,7 @@ async fn web_sockets_of_an_application_inside_work() {
 }
 
 #[test]
-fn mistakes_in_the_options_are_told() {
+fn reports_errors_in_the_options() {
     let options = ServerOptions::new().max_headers(0);
     let error = FromTower(Echo::default()).create_server_with(options).unwrap_err().to_string();
     assert!(error.contains("max_headers must not be 0") && error.contains("tower.rs"), "{error}");

@@ -79,7 +79,7 @@ where
 }
 
 #[tokio::test]
-async fn requests_are_answered_and_the_file_goes_with_the_server() {
+async fn serves_requests_and_removes_the_file_at_the_end() {
     let dir = Dir::new();
     let server = start(&dir, &options(), app);
     let mut client = server.connect().await;
@@ -95,7 +95,7 @@ async fn requests_are_answered_and_the_file_goes_with_the_server() {
 }
 
 #[tokio::test]
-async fn a_handler_is_told_the_process_of_the_client() {
+async fn a_handler_knows_the_process_of_the_client() {
     let dir = Dir::new();
     let mut router = Router::new();
     router.get("/", async |peer: Option<PeerCredentials>| match peer {
@@ -130,7 +130,7 @@ async fn a_handler_is_told_the_process_of_the_client() {
 }
 
 #[tokio::test]
-async fn http2_is_spoken_too() {
+async fn http2_works() {
     let dir = Dir::new();
     let server = start(&dir, &options(), app);
     let stream = server.connect().await.stream;
@@ -140,7 +140,7 @@ async fn http2_is_spoken_too() {
 }
 
 #[tokio::test]
-async fn slow_clients_end_as_they_do_on_tcp() {
+async fn slow_clients_end_like_on_tcp() {
     let dir = Dir::new();
     let server = start(&dir, &options().header_read_timeout(ms(200)), app);
     let mut client = server.connect().await;
@@ -171,7 +171,7 @@ async fn slow_clients_end_as_they_do_on_tcp() {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_ends_its_handler_unless_it_may_half_close() {
+async fn a_disconnect_ends_the_handler_unless_half_close_is_allowed() {
     for half_close in [false, true] {
         let dir = Dir::new();
         let begun = Arc::new(Notify::new());
@@ -212,7 +212,7 @@ fn open(path: &Path) -> Result<crate::listener::Bound, String> {
 }
 
 #[tokio::test]
-async fn a_stale_socket_is_replaced_and_nothing_else_is() {
+async fn replaces_only_a_stale_socket() {
     let dir = Dir::new();
     let path = dir.socket();
     let in_use = format!("cannot listen on unix:{}: address already in use", path.display());
@@ -244,7 +244,7 @@ async fn a_stale_socket_is_replaced_and_nothing_else_is() {
 }
 
 #[tokio::test]
-async fn a_socket_of_datagrams_and_one_with_a_full_queue_are_in_use() {
+async fn datagram_sockets_and_sockets_with_a_full_queue_are_in_use() {
     let dir = Dir::new();
     let path = dir.socket();
     let datagrams = std::os::unix::net::UnixDatagram::bind(&path).unwrap();
@@ -267,7 +267,7 @@ async fn a_socket_of_datagrams_and_one_with_a_full_queue_are_in_use() {
 }
 
 #[tokio::test]
-async fn the_file_of_another_process_is_left_alone() {
+async fn does_not_remove_the_file_of_another_process() {
     let dir = Dir::new();
     let path = dir.socket();
     let bound = open(&path).unwrap();
@@ -279,7 +279,7 @@ async fn the_file_of_another_process_is_left_alone() {
 }
 
 #[tokio::test]
-async fn permissions_are_as_given_and_a_bad_place_is_named() {
+async fn sets_permissions_and_reports_a_bad_path() {
     let dir = Dir::new();
     let path = dir.socket();
     let bound = UnixSocket::new(&path).mode(0o600).open(16).unwrap();
@@ -324,7 +324,7 @@ async fn a_client_has_no_address_unless_a_proxy_is_trusted() {
 }
 
 #[test]
-fn clients_that_share_a_limit_are_warned_of_once() {
+fn warns_once_of_clients_that_share_a_limit() {
     let warned = |options: RouterOptions| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let dir = Dir::new();

@@ -60,7 +60,7 @@ async fn expect(client: &mut super::Client<tokio::net::TcpStream>, expected: &st
 }
 
 #[tokio::test]
-async fn a_connection_is_given_away_with_what_was_read_ahead() {
+async fn an_upgraded_connection_includes_the_bytes_read_ahead() {
     let server = start(options(), app).await;
     let mut client = upgraded(&server, "/").await;
     client.send("more").await;
@@ -70,7 +70,7 @@ async fn a_connection_is_given_away_with_what_was_read_ahead() {
 /// The bytes after the head are not a request if the connection is upgraded,
 /// but are one otherwise.
 #[tokio::test]
-async fn what_is_read_ahead_is_judged_only_as_a_request() {
+async fn checks_bytes_read_ahead_only_as_a_request() {
     let server = start(options(), app).await;
     let early = "\r\n\r\n\n#\0early\n";
     let mut client = server.connect().await;
@@ -88,7 +88,7 @@ async fn what_is_read_ahead_is_judged_only_as_a_request() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_an_answer_and_the_connection_goes_on() {
+async fn a_rejected_upgrade_is_a_response_and_keeps_the_connection() {
     let server = start(options(), app).await;
     let mut client = server.connect().await;
     client.send(upgrade("/refuse")).await;
@@ -98,7 +98,7 @@ async fn a_refusal_is_an_answer_and_the_connection_goes_on() {
 }
 
 #[tokio::test]
-async fn a_silent_connection_is_left_alone_and_keeps_its_place() {
+async fn a_silent_upgraded_connection_stays_open_and_counted() {
     let short = ms(40);
     let options = options()
         .idle_timeout(short)
@@ -120,7 +120,7 @@ async fn a_silent_connection_is_left_alone_and_keeps_its_place() {
 }
 
 #[tokio::test]
-async fn a_shutdown_is_told_and_waited_for() {
+async fn a_shutdown_notifies_upgraded_connections_and_waits() {
     let server = start(options(), app).await;
     let mut client = upgraded(&server, "/").await;
     server.shutdown();
@@ -130,7 +130,7 @@ async fn a_shutdown_is_told_and_waited_for() {
 }
 
 #[tokio::test]
-async fn what_does_not_end_is_cut_off() {
+async fn an_upgraded_connection_that_does_not_end_is_closed() {
     let server = start(options().shutdown_timeout(ms(50)), app).await;
     let mut client = upgraded(&server, "/stay").await;
     server.shutdown();
@@ -139,7 +139,7 @@ async fn what_does_not_end_is_cut_off() {
 }
 
 #[tokio::test]
-async fn a_stream_of_http2_is_given_away_too() {
+async fn an_http2_stream_can_be_upgraded() {
     let server = start(options(), app).await;
     let (mut sender, _connection) = http2::speak(server.connect().await.stream).await;
     // The settings of the server arrive first.
