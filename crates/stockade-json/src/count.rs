@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_ends() {
+    fn stops_at_malformed_json() {
         for text in ["", "\"", "\"\\", "[[[[[[", ",,,,,,,,", "{\"a", "\\\"", "]]]]"] {
             let long = text.repeat(100);
             for most in [0, 1, 7] {
@@ -131,7 +131,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_count_is_that_of_the_parsed_data(value in value(), pretty in any::<bool>()) {
+        fn count_equals_the_count_of_the_parsed_data(value in value(), pretty in any::<bool>()) {
             let text = if pretty { format!("{value:#}") } else { value.to_string() };
             check(&text, count(&value));
         }

@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_day_of_two_cycles_is_the_day_after_the_one_before() {
+    fn each_day_of_two_cycles_follows_the_previous_day() {
         let first = days_from_civil(-400, 1, 1);
         let (mut year, mut month, mut day) = (-400, 1, 1);
         for days in first..first + 2 * DAYS_PER_400_YEARS {

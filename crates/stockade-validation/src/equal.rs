@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn twins_are_found_in_small_and_large_lists() {
+    fn finds_duplicates_in_small_and_large_lists() {
         let numbers = |count: usize| (0..count).map(|n| json!(n)).collect::<Vec<_>>();
         for count in [0, 1, 16, 17, 1_000] {
             let mut items = numbers(count);

@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_the_same_with_and_without_their_schema() {
+    fn integers_read_the_same_with_and_without_a_schema() {
         check::<i8>();
         check::<i16>();
         check::<i32>();
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn types_with_more_to_judge_are_left_to_their_schema() {
+    fn types_with_more_checks_use_their_schema() {
         let texts = || ["7", "8"].into_iter();
         assert_eq!(<(u8, i64)>::from_plain_texts(&mut texts()), Some((7, 8)));
         assert_eq!(<(u8, String)>::from_plain_texts(&mut texts()), None);

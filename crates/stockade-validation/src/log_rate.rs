@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_one_line_a_second() {
+    fn logs_one_line_a_second() {
         let rate = LogRate::default();
         for (millis, expected) in [
             (0, Some(0)),

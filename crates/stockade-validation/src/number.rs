@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_decimal_text_without_reading_it() {
+    fn recognizes_decimal_text_without_parsing_it() {
         // Numbers of any size, but without white space.
         for (text, expected) in [
             ("5", true),

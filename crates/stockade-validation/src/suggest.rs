@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slips_are_recognised_and_other_words_are_not() {
+    fn recognizes_typos_but_not_other_words() {
         let known = ["minLength", "type", "credit-card", "enum"];
         for (word, expected) in [
             ("minLenght", Some("minLength")),

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_cannot_be_written_is_an_error() {
+    fn an_unserializable_value_is_an_error() {
         let mut list = ListWriter::new("[", 1);
         let map = std::collections::BTreeMap::from([(vec![1], 1)]);
         assert!(list.push(&map).is_err());

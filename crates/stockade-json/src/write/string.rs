@@ -260,7 +260,7 @@ mod tests {
 
     /// Checks every offset in texts with all lengths around the block sizes.
     #[test]
-    fn escapes_are_found_wherever_they_stand() {
+    fn finds_escapes_at_every_position() {
         let characters = ["\"", "\\", "\0", "\n", "\x1f", "\x7f", "é", "\u{2028}", "𝄞", "\u{ff}"];
         for length in (0..=70).chain([95, 96, 97, 127, 128, 129]) {
             let plain = "#".repeat(length);
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn each_character_of_one_or_two_bytes_is_as_serde_json_writes_it() {
+    fn one_and_two_byte_characters_are_as_in_serde_json() {
         for character in '\0'..'\u{800}' {
             for count in [1, 2, 3, 5, 9, 17, 33, 64] {
                 check(&character.to_string().repeat(count));
@@ -285,7 +285,7 @@ mod tests {
 
     /// Checks adjacent bytes, for which a borrow would set a wrong mark.
     #[test]
-    fn neighbours_of_escapes_are_left_alone() {
+    fn neighbors_of_escapes_are_unchanged() {
         let bytes = ["\0", "\x1f", " ", "!", "\"", "#", "[", "\\", "]", "~", "\x7f", "a"];
         for one in bytes {
             for other in bytes {

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_gives_the_buffer_back_unless_it_has_grown() {
+    fn an_error_returns_the_buffer_unless_it_has_grown() {
         assert_eq!(to_json(&LongAnd(9, Fails)).unwrap_err().to_string(), "no");
         assert!((1..MAX_COPIED).contains(&kept()));
         to_json(&LongAnd(MAX_KEPT + 1, Fails)).unwrap_err();
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_loses_the_buffer_and_nothing_else() {
+    fn a_panic_loses_only_the_buffer() {
         to_json(&1).unwrap();
         std::panic::catch_unwind(|| to_json(&LongAnd(9, Panics))).unwrap_err();
         assert_eq!(kept(), 0);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_may_call_it_while_it_is_written() {
+    fn calls_can_be_nested() {
         assert_eq!(to_json(&("a", Nested(2))).unwrap(), br#"["a","\"\\\"\\\"\""]"#);
     }
 

@@ -131,7 +131,7 @@ fn floats_without_a_number_are_errors() {
 }
 
 #[test]
-fn a_text_is_what_the_bytes_are() {
+fn string_and_bytes_are_equal() {
     let value = json!({ "a": ["é\n𝄞", 1.5, null] });
     assert_eq!(to_json_string(&value).unwrap().into_bytes(), to_json(&value).unwrap());
 }
@@ -202,7 +202,7 @@ fn keys_are_as_in_serde_json() {
 }
 
 #[test]
-fn keys_that_are_no_text_are_the_same_errors() {
+fn non_string_keys_give_the_same_errors() {
     check(&Keyed(()));
     check(&Keyed(Unit));
     check(&Keyed(None::<u8>));
@@ -229,7 +229,7 @@ fn an_error_of_a_type_is_the_same_error() {
 }
 
 #[test]
-fn raw_json_is_written_as_it_is() {
+fn writes_raw_json_unchanged() {
     let raw = RawValue::from_string(r#"{ "b" : [1, 1e400] }"#.to_owned()).unwrap();
     check(&raw);
     check(&BTreeMap::from([("a", [&raw, &raw])]));
@@ -251,7 +251,7 @@ impl<T: Serialize> Serialize for Like<T> {
 }
 
 #[test]
-fn what_is_no_raw_json_is_the_same_error() {
+fn malformed_raw_json_gives_the_same_error() {
     #[track_caller]
     fn check_raw<T: Serialize>(value: T) {
         check(&Like(RAW_VALUE, RAW_VALUE, value));
@@ -283,7 +283,7 @@ fn what_is_no_raw_json_is_the_same_error() {
 /// Uses the form of `Number` with `arbitrary_precision`, which is disabled
 /// here.
 #[test]
-fn a_number_of_any_precision_is_written_as_it_is() {
+fn writes_arbitrary_precision_numbers_unchanged() {
     let digits = "12345678901234567890.12345678901234567890e-400";
     let json = to_json(&[Like(NUMBER, NUMBER, digits)]).unwrap();
     assert_eq!(json, format!("[{digits}]").as_bytes());
@@ -291,13 +291,13 @@ fn a_number_of_any_precision_is_written_as_it_is() {
 }
 
 #[test]
-fn other_structs_of_such_names_are_objects() {
+fn other_structs_with_reserved_names_are_objects() {
     check(&Like("$serde_json::private::Other", NUMBER, 1));
     check(&Like("Number", RAW_VALUE, "1"));
 }
 
 #[test]
-fn broken_promises_do_not_break_the_json() {
+fn wrong_lengths_do_not_break_the_json() {
     let seq = by!(|it| {
         let mut seq = it.serialize_seq(Some(0))?;
         seq.serialize_element(&1)?;
@@ -314,7 +314,7 @@ fn broken_promises_do_not_break_the_json() {
 }
 
 #[test]
-fn nesting_is_bounded_by_the_value() {
+fn nesting_is_limited_only_by_the_value() {
     let mut value = json!(1);
     for level in 0..1_000 {
         value = if level % 2 == 0 { json!([value]) } else { json!({ "a": value }) };
@@ -323,7 +323,7 @@ fn nesting_is_bounded_by_the_value() {
 }
 
 #[test]
-fn results_of_all_sizes_are_whole() {
+fn results_of_all_sizes_are_complete() {
     for size in [0, 1_000, 1_022, 1_023, 16_382, 16_383, 16_384, 65_533, 65_535, 200_000] {
         check(&"a".repeat(size));
         check(&"\n".repeat(size));

@@ -28,7 +28,7 @@ fn check_unreadable(text: &str) {
 
 /// The texts are the output of `new Date(milliseconds).toISOString()`.
 #[test]
-fn texts_are_those_of_javascript() {
+fn texts_match_javascript() {
     check_both(0, "1970-01-01T00:00:00.000Z");
     check_both(-1, "1969-12-31T23:59:59.999Z");
     check_both(1_709_210_096_789, "2024-02-29T12:34:56.789Z");
@@ -43,7 +43,7 @@ fn texts_are_those_of_javascript() {
 }
 
 #[test]
-fn other_forms_are_read() {
+fn reads_other_forms() {
     check_read("2024-02-29", "2024-02-29T00:00:00.000Z");
     check_read("2024-02-29T12:34Z", "2024-02-29T12:34:00.000Z");
     check_read("2024-02-29T12:34:56Z", "2024-02-29T12:34:56.000Z");
@@ -112,7 +112,7 @@ fn a_long_text_is_shortened_in_the_error() {
 }
 
 #[test]
-fn what_is_finer_than_a_millisecond_is_cut_off_towards_the_past() {
+fn rounds_submilliseconds_down() {
     let epoch = SystemTime::UNIX_EPOCH;
     let check = |date: SystemTime, expected: &str| {
         assert_eq!(serialize_date(&date).unwrap(), expected);
@@ -124,7 +124,7 @@ fn what_is_finer_than_a_millisecond_is_cut_off_towards_the_past() {
 }
 
 #[test]
-fn beyond_the_range_of_javascript_is_a_500() {
+fn dates_beyond_the_javascript_range_are_a_500() {
     let last = SystemTime::UNIX_EPOCH + Duration::from_millis(8_640_000_000_000_000);
     assert_eq!(serialize_date(&last).unwrap(), Date::MAX.to_string());
     let error = serialize_date(&(last + Duration::from_millis(1))).unwrap_err();
@@ -143,7 +143,7 @@ struct Event {
 }
 
 #[test]
-fn fields_have_dates_before_1970_too() {
+fn fields_can_have_dates_before_1970() {
     let event = Event {
         at: SystemTime::UNIX_EPOCH - Duration::from_secs(1),
         until: Some(SystemTime::UNIX_EPOCH),
@@ -157,7 +157,7 @@ fn fields_have_dates_before_1970_too() {
 }
 
 #[test]
-fn a_field_that_is_no_date_says_so() {
+fn reports_a_field_that_is_not_a_date() {
     let error = serde_json::from_str::<Event>(r#"{"at":"soon"}"#).unwrap_err().to_string();
     assert!(error.starts_with(r#""soon" is no date that can be read at line 1"#), "{error}");
     let error = serde_json::from_str::<Event>(r#"{"at":7}"#).unwrap_err().to_string();

@@ -61,7 +61,7 @@ mod chrono {
     }
 
     #[test]
-    fn before_1970_it_is_cut_off_towards_the_past() {
+    fn rounds_down_before_1970() {
         let date = DateTime::<Utc>::from_timestamp(-1, 999_999_999).unwrap();
         assert_eq!(serialize_date(&date).unwrap(), "1969-12-31T23:59:59.999Z");
     }

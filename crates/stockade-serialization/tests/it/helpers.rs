@@ -23,7 +23,7 @@ fn check_off<T: std::fmt::Debug>(outcome: Result<T, SerializationError>, option:
 }
 
 #[test]
-fn by_default_all_are_there() {
+fn all_helpers_are_enabled_by_default() {
     let (serialize, deserialize) = both(SerializationOptions::new());
     let text = serialize.date(&SystemTime::UNIX_EPOCH).unwrap();
     assert_eq!(deserialize.date::<SystemTime>(&text).unwrap(), SystemTime::UNIX_EPOCH);
@@ -36,7 +36,7 @@ fn by_default_all_are_there() {
 }
 
 #[test]
-fn one_that_is_switched_off_names_its_option() {
+fn a_disabled_helper_names_its_option() {
     let (serialize, deserialize) = both(SerializationOptions::new().enable_date(false));
     check_off(serialize.date(&Date::MAX), "enable_date");
     check_off(deserialize.date::<Date>("1970-01-01"), "enable_date");
@@ -54,7 +54,7 @@ fn one_that_is_switched_off_names_its_option() {
 }
 
 #[test]
-fn options_are_read_from_json_and_unknown_ones_are_errors() {
+fn reads_options_from_json_and_rejects_unknown_ones() {
     let read = |value: Value| serde_json::from_value::<SerializationOptions>(value);
     let options =
         read(json!({ "enableDate": false, "enableMap": true, "enableSet": false })).unwrap();
@@ -65,7 +65,7 @@ fn options_are_read_from_json_and_unknown_ones_are_errors() {
 }
 
 #[test]
-fn own_functions_replace_helpers() {
+fn custom_functions_replace_helpers() {
     let custom = CustomSerialization::new()
         .serialize_date(|date| Ok::<_, ApiError>(format!("@{}", date.as_millis())))
         .deserialize_date(|text| {
@@ -95,7 +95,7 @@ fn own_functions_replace_helpers() {
 }
 
 #[test]
-fn an_error_of_an_own_function_keeps_its_status() {
+fn an_error_of_a_custom_function_keeps_its_status() {
     let custom = CustomSerialization::new()
         .deserialize_date(|_| Err(ApiError::new(422, "no date today")))
         .serialize_set(|_| Err("disk full"));

@@ -70,7 +70,7 @@ fn keys_become_text_and_are_read_back() {
 struct Number(f64);
 
 #[test]
-fn floats_are_keys_too() {
+fn floats_can_be_keys() {
     let pairs = [Number(1.0), Number(-0.5), Number(1e300)].map(|key| (key, 1_u8));
     let map: Vec<(Number, u8)> = pairs.into();
     let object = json!({ "1.0": 1, "-0.5": 1, "1e300": 1 });
@@ -105,7 +105,7 @@ fn keys_that_do_not_fit_are_a_400() {
 }
 
 #[test]
-fn what_is_no_object_is_a_400() {
+fn a_value_that_is_not_an_object_is_a_400() {
     for value in [json!(null), json!([]), json!("{}"), json!(1)] {
         let error = deserialize_map::<HashMap<String, Value>, _, _>(value).unwrap_err();
         assert_eq!(error.to_string(), "cannot be read: expected an object");
@@ -124,7 +124,7 @@ fn two_keys_with_the_same_text_are_a_500() {
 }
 
 #[test]
-fn the_order_of_a_map_stays() {
+fn the_order_of_a_map_is_preserved() {
     let value = json!({ "9": 1, "10": 2, "1": 3 });
     let pairs: Vec<(u8, u8)> = deserialize_map(value).unwrap();
     assert_eq!(pairs, [(9, 1), (10, 2), (1, 3)]);
@@ -132,7 +132,7 @@ fn the_order_of_a_map_stays() {
 
 /// These names are special in JavaScript; here they are ordinary keys.
 #[test]
-fn names_that_mean_something_in_javascript_are_keys() {
+fn special_javascript_names_are_keys() {
     let map = BTreeMap::from([("__proto__", 1), ("constructor", 2)]);
     assert_eq!(serialize_map(&map).unwrap().to_string(), r#"{"__proto__":1,"constructor":2}"#);
 }

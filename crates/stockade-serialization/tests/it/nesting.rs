@@ -25,7 +25,7 @@ fn nested(levels: usize) -> Value {
 }
 
 #[test]
-fn the_deepest_data_that_is_written_has_128_levels() {
+fn writes_data_with_up_to_128_levels() {
     assert_eq!(serialize_for_json(&nested(MAX_DEPTH)).unwrap(), nested(MAX_DEPTH));
     let error = serialize_for_json(&nested(MAX_DEPTH + 1)).unwrap_err();
     assert_eq!(error.to_string(), "nested more than 128 levels");
@@ -38,7 +38,7 @@ fn the_deepest_data_that_is_written_has_128_levels() {
 }
 
 #[test]
-fn the_deepest_data_that_is_read_has_128_levels() {
+fn reads_data_with_up_to_128_levels() {
     assert!(deserialize_from_json::<Value>(nested(MAX_DEPTH)).is_ok());
     let error = deserialize_from_json::<Value>(nested(MAX_DEPTH + 1)).unwrap_err();
     assert_eq!(ApiError::from(error).status(), 400);
@@ -57,7 +57,7 @@ impl<T: Serialize> Serialize for Around<'_, T> {
 }
 
 #[test]
-fn a_date_is_no_level_and_json_as_text_is_what_it_holds() {
+fn dates_add_no_level_and_json_text_adds_its_own() {
     let date = SystemTime::UNIX_EPOCH;
     assert!(serialize_for_json(&Around(MAX_DEPTH, &date)).is_ok());
     let raw = RawValue::from_string(nested(100).to_string()).unwrap();
@@ -74,7 +74,7 @@ struct Tree {
 /// A field that `map` writes starts another serializer, but the count
 /// continues.
 #[test]
-fn fields_that_begin_anew_are_counted_too() {
+fn counts_levels_of_nested_serializers() {
     let tree = |levels: usize| {
         let leaf = Tree { children: BTreeMap::new() };
         (0..levels).fold(leaf, |tree, _| Tree { children: BTreeMap::from([(1, tree)]) })

@@ -129,7 +129,7 @@ proptest! {
     }
 
     #[test]
-    fn we_read_what_jiff_writes(timestamp in timestamp(), minutes in -1_439..1_440_i32) {
+    fn reads_dates_written_by_jiff(timestamp in timestamp(), minutes in -1_439..1_440_i32) {
         let offset = jiff::tz::Offset::from_seconds(minutes * 60).unwrap();
         let text = timestamp.display_with_offset(offset).to_string();
         let cut = timestamp.as_nanosecond().div_euclid(1_000_000);
@@ -147,7 +147,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_a_panic(text in "[-+0-9TtZz:. é]{0,40}", other in ".{0,40}") {
+    fn no_text_panics(text in "[-+0-9TtZz:. é]{0,40}", other in ".{0,40}") {
         for text in [text, other] {
             if let Ok(date) = deserialize_date::<Date>(&text) {
                 prop_assert_eq!(deserialize_date::<Date>(&date.to_string()).unwrap(), date);
@@ -186,7 +186,7 @@ proptest! {
 
     /// The exceptions are 32-bit floats and rejected values.
     #[test]
-    fn serde_json_makes_the_same_of_usual_data(
+    fn common_data_is_as_in_serde_json(
         data in vec((any::<(i32, String, Option<bool>)>(), hash_map(any::<u16>(), -1e9..1e9_f64, 0..3)), 0..4)
     ) {
         prop_assert_eq!(serialize_for_json(&data).unwrap(), serde_json::to_value(&data).unwrap());

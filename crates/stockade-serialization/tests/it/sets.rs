@@ -18,7 +18,7 @@ fn a_set_is_an_array_in_its_order() {
 }
 
 #[test]
-fn what_comes_twice_is_once_in_a_set() {
+fn a_set_removes_duplicates() {
     let set: HashSet<u8> = deserialize_set(json!([1, 2, 1])).unwrap();
     assert_eq!(set, HashSet::from([2, 1]));
     let list: Vec<u8> = deserialize_set(json!([1, 2, 1])).unwrap();
@@ -26,7 +26,7 @@ fn what_comes_twice_is_once_in_a_set() {
 }
 
 #[test]
-fn what_is_no_array_or_does_not_fit_is_a_400() {
+fn non_arrays_and_invalid_elements_are_a_400() {
     for value in [json!(null), json!({}), json!("[]"), json!(1), json!([1, "2"]), json!([256])] {
         let error = ApiError::from(deserialize_set::<BTreeSet<u8>>(value).unwrap_err());
         assert_eq!(error.status(), 400);

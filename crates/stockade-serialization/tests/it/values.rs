@@ -29,7 +29,7 @@ enum Shape {
 }
 
 #[test]
-fn dates_maps_and_sets_are_found_at_every_depth() {
+fn finds_dates_maps_and_sets_at_every_depth() {
     let deep = BTreeMap::from([(moment(), BTreeSet::from([BTreeMap::from([(1, moment())])]))]);
     check(&deep, &json!({ TEXT: [{ "1": TEXT }] }));
     check(&(moment(), Some(vec![moment()])), &json!([TEXT, [TEXT]]));
@@ -52,7 +52,7 @@ fn variants_are_as_in_serde_json_with_dates_inside() {
 }
 
 #[test]
-fn scalars_are_as_in_serde_json_except_for_those_it_has_no_value_for() {
+fn scalars_are_as_in_serde_json_if_it_supports_them() {
     check(&(-1_i8, 1.5_f64, true, 'c', "s", ()), &json!([-1, 1.5, true, "c", "s", null]));
     check(&[0.1_f32, 16_777_216.0, f32::MIN_POSITIVE], &json!([0.1, 16777216.0, 1.1754944e-38]));
     check(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY], &json!([null, null, null]));
@@ -75,13 +75,13 @@ fn bytes_are_an_array_of_numbers() {
 }
 
 #[test]
-fn json_that_is_text_already_passes_through() {
+fn raw_json_passes_through() {
     let raw = RawValue::from_string(r#"{"b":[1,{"a":null}]}"#.to_owned()).unwrap();
     check(&[&raw], &json!([{ "b": [1, { "a": null }] }]));
 }
 
 #[test]
-fn another_struct_of_that_name_stays_a_struct() {
+fn another_struct_with_a_reserved_name_stays_a_struct() {
     #[derive(Serialize)]
     struct SystemTime {
         secs_since_epoch: u8,
@@ -101,13 +101,13 @@ fn a_system_time_before_1970_is_an_error_of_serde() {
 }
 
 #[test]
-fn a_date_out_of_range_is_an_error_inside_of_data_too() {
+fn nested_dates_out_of_range_are_errors() {
     let late = SystemTime::UNIX_EPOCH + Duration::from_millis(8_640_000_000_000_001);
     assert_eq!(serialize_for_json(&[late]).unwrap_err().to_string(), "date is out of range");
 }
 
 #[test]
-fn a_system_time_is_read_from_text_and_from_what_serde_writes() {
+fn reads_a_system_time_from_text_and_from_serde() {
     let read: SystemTime = deserialize_from_json(json!(TEXT)).unwrap();
     assert_eq!(read, moment());
     let read: SystemTime = deserialize_from_json(serde_json::to_value(read).unwrap()).unwrap();
@@ -115,7 +115,7 @@ fn a_system_time_is_read_from_text_and_from_what_serde_writes() {
 }
 
 #[test]
-fn what_does_not_fit_is_a_400() {
+fn mismatching_data_is_a_400() {
     #[track_caller]
     fn check<T: serde::de::DeserializeOwned + std::fmt::Debug>(value: Value, expected: &str) {
         let error = ApiError::from(deserialize_from_json::<T>(value).unwrap_err());

@@ -18,7 +18,7 @@ fn check(schema: &Value, expected: &[&str]) {
 }
 
 #[test]
-fn all_mistakes_are_reported_with_their_field_and_place() {
+fn reports_all_errors_with_their_field_and_location() {
     let schema = json!({
         "name": { "type": "strng", "minLenght": 3 },
         "address": { "zip": { "type": "string", "pattern": "(" , "required": "yes" } },
@@ -67,7 +67,7 @@ fn values_of_the_wrong_kind() {
 }
 
 #[test]
-fn a_keyword_alone_with_a_value_of_the_wrong_kind_is_explained() {
+fn explains_a_single_keyword_with_a_value_of_the_wrong_kind() {
     check(&json!({ "v": { "min": "1" } }), &["field `v`: `min` must be a number"]);
     check(
         &json!({ "v": { "tpye": "string" } }),
@@ -128,14 +128,14 @@ fn contradictions() {
 }
 
 #[test]
-fn doubled_names() {
+fn duplicate_names() {
     check(&json!({ "required": ["a", "b", "a"] }), &["`required` names `a` twice"]);
     let error = Rule::object([("a", Rule::any()), ("a", Rule::any())]).build().unwrap_err();
     assert_eq!(error.issues()[0].message(), "property `a` is given twice");
 }
 
 #[test]
-fn each_rule_knows_its_line() {
+fn each_rule_records_its_line() {
     let name = Rule::string().pattern("[");
     let line = line!() - 1;
     let error = Rule::object([("name", name)]).build().unwrap_err();
@@ -147,7 +147,7 @@ fn each_rule_knows_its_line() {
 }
 
 #[test]
-fn notations_are_told_apart() {
+fn distinguishes_notations() {
     let type_of =
         |schema: Value| {
             Schema::from_value(&schema).unwrap().to_json_schema().get("properties").map(|fields| {
@@ -191,7 +191,7 @@ fn notations_are_told_apart() {
 }
 
 #[test]
-fn literals_that_no_value_could_be() {
+fn rejects_literals_that_no_value_can_equal() {
     check(
         &json!({ "type": "integer", "enum": ["x", 1.5] }),
         &["no value of `enum` is of type integer"],

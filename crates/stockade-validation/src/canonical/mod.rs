@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_have_the_form_that_std_writes() {
+    fn addresses_have_the_form_of_std() {
         use crate::HasSchema as _;
         use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 

@@ -110,7 +110,7 @@ mod tests {
 
     /// Compares every day with the calendar.
     #[test]
-    fn days_are_counted_as_the_calendar_does() {
+    fn days_agree_with_the_calendar() {
         let mut at = days(1, 1, 1);
         for year in 1..=9999 {
             for month in 1..=12 {

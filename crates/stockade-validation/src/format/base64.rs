@@ -14,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn padding_is_whole() {
+    fn padding_is_complete() {
         for text in ["", "YQ==", "YWI=", "YWJj", "+/+/"] {
             assert!(is_base64(text), "{text:?}");
         }

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn test_numbers_of_the_issuers_pass() {
+    fn accepts_the_test_numbers_of_issuers() {
         for text in [
             "4111111111111111",
             "4111 1111 1111 1111",
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_sum_or_length_or_character_fails() {
+    fn rejects_a_wrong_checksum_length_or_character() {
         for text in [
             "",
             " ",
@@ -91,7 +91,7 @@ mod tests {
     proptest! {
         /// The Luhn algorithm detects every single wrong digit.
         #[test]
-        fn exactly_one_check_digit_fits(digits in "[0-9]{11,18}") {
+        fn exactly_one_check_digit_is_valid(digits in "[0-9]{11,18}") {
             let fitting = (0..10).filter(|check| is_card(&format!("{digits}{check}"))).count();
             prop_assert_eq!(fitting, 1);
         }

@@ -138,7 +138,7 @@ mod tests {
         }
 
         #[test]
-        fn what_std_prints_passes(four: [u8; 4], six: [u16; 8]) {
+        fn accepts_addresses_written_by_std(four: [u8; 4], six: [u16; 8]) {
             prop_assert!(is_v4(&Ipv4Addr::from(four).to_string()));
             prop_assert!(is_v6(&Ipv6Addr::from(six).to_string()));
         }

@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_with_separators_between_pass() {
+    fn accepts_digits_with_separators() {
         for text in [
             "5551234",
             "+5551234",
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_counts_and_places_fail() {
+    fn rejects_wrong_lengths_and_positions() {
         for text in [
             "",
             "+",

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_are_whole() {
+    fn escapes_are_complete() {
         for text in ["", "/", "/a~0b/~1", "//", "/ä", "/0"] {
             assert!(is_pointer(text), "{text:?}");
         }

@@ -77,7 +77,7 @@ fn names_and_messages_of_types() {
 
 /// Cases that differ between a format and a type with the same name.
 #[test]
-fn formats_and_types_differ_where_they_should() {
+fn formats_and_types_differ_as_specified() {
     for (text, format, text_type) in [
         ("2024-02-29", Format::Date, TextType::Date),
         ("a@b.c", Format::Email, TextType::Email),
@@ -236,20 +236,20 @@ fn no_check_allocates() {
 
 proptest! {
     #[test]
-    fn no_text_makes_a_check_panic(text in any::<String>()) {
+    fn no_text_panics(text in any::<String>()) {
         check_all(&text);
     }
 
     /// Text of characters with a meaning, and of characters that resemble them.
     #[test]
-    fn no_text_like_a_format_makes_a_check_panic(
+    fn no_text_similar_to_a_format_panics(
         text in "(https?|urn|mailto|xn--|[a-z0-9.@:/?#%\"\\\\\\[\\]()+TZ é٤。💩\u{0}\u{301}\u{200c}-]){0,80}",
     ) {
         check_all(&text);
     }
 
     #[test]
-    fn no_label_makes_a_check_panic(label in "[a-z0-9-]{0,63}", text in "\\PC{0,20}") {
+    fn no_label_panics(label in "[a-z0-9-]{0,63}", text in "\\PC{0,20}") {
         check_all(&format!("xn--{label}"));
         check_all(&format!("http://xn--{label}.{text}/"));
     }

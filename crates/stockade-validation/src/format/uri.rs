@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_generic_grammar_passes() {
+    fn accepts_the_generic_grammar() {
         for text in [
             "a:",
             "http:",
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_fails() {
+    fn rejects_anything_else() {
         for text in [
             "",
             ":",

@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_version_and_any_case_pass() {
+    fn accepts_any_version_and_case() {
         for text in [
             "00000000-0000-0000-0000-000000000000",
             "ffffffff-ffff-ffff-ffff-ffffffffffff",
@@ -33,7 +33,7 @@ mod tests {
     }
 
     #[test]
-    fn other_notations_fail() {
+    fn rejects_other_notations() {
         for text in [
             "",
             "-",
@@ -55,7 +55,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_lengths_of_the_groups_decide(
+        fn checks_the_lengths_of_groups(
             text in "[0-9a-fA-F]{7,9}(-[0-9a-fA-F]{3,5}){3}-[0-9a-fA-F]{11,13}",
         ) {
             let lengths: Vec<_> = text.split('-').map(str::len).collect();
@@ -63,7 +63,7 @@ mod tests {
         }
 
         #[test]
-        fn every_number_passes_and_no_mutation(
+        fn accepts_every_number_and_no_mutation(
             number: u128, at in 0..36_usize, other in "[^0-9a-fA-F-]",
         ) {
             let digits = format!("{number:032x}");

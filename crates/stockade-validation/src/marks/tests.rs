@@ -80,7 +80,7 @@ fn check(property: &str, value: &Value, shown: &Value) {
 }
 
 #[test]
-fn removes_marked_places_of_every_kind() {
+fn removes_marked_values_of_every_kind() {
     let node = json!({ "name": "a", "key": "k", "children": [{ "name": "b", "key": "k" }] });
     let shown = json!({ "name": "a", "children": [{ "name": "b" }] });
     check("node", &node, &shown);
@@ -104,7 +104,7 @@ fn removes_marked_places_of_every_kind() {
 }
 
 #[test]
-fn finds_marked_places_by_path() {
+fn finds_marked_values_by_path() {
     let marks = Marks::of(&schema());
     let value = json!({
         "node": { "key": "k", "children": [{ "key": "k" }] },
@@ -142,7 +142,7 @@ fn finds_marked_places_by_path() {
 }
 
 #[test]
-fn views_have_no_marked_place() {
+fn views_have_no_marked_values() {
     let rule = || Rule::object([("node", Rule::of::<Node>())]);
     assert!(rule().has_inner_mark(Mark::ReadOnly));
     let document = |view| rule().viewed(view).build().unwrap().to_json_schema();
@@ -230,7 +230,7 @@ fn each_element_keeps_its_own_values() {
 }
 
 #[test]
-fn origins_leave_nothing_behind() {
+fn origins_are_removed_completely() {
     let value = json!({ "a": [{ "b": [{}] }, 1, [{}]], "c": { "d": {} } });
     let mut changed = value.clone();
     add_origins(&mut changed);
@@ -250,7 +250,7 @@ fn a_hidden_value_does_not_become_visible_in_another_kind() {
 }
 
 #[test]
-fn names_a_required_value_that_nobody_has_set() {
+fn names_a_missing_required_value() {
     let rule = Rule::object([("list", Rule::array(Rule::of::<Node>()))]);
     let marks = Marks::of(&rule.build().unwrap());
     let missing = |value: Value| marks.missing(Mark::ReadOnly, value.as_object().unwrap());
@@ -338,7 +338,7 @@ fn names_the_marked_properties_of_each_type() {
 
 /// The library's internal member name is an ordinary key for a client.
 #[test]
-fn marks_hold_below_every_key_of_a_map() {
+fn marks_apply_below_every_key_of_a_map() {
     let marks = Marks::of(&schema());
     for key in ["role", "kind", "", "__proto__", "\u{0}origin", "\u{0}", "a.b", "0"] {
         let mut value = json!({

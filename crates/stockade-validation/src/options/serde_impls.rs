@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_are_read_by_the_names_of_the_specification() {
+    fn reads_options_with_the_names_of_the_specification() {
         let read = |text: &str| serde_json::from_str::<ValidationOptions>(text);
         assert_eq!(read("{}").unwrap(), ValidationOptions::new());
         let all = r#"{ "abortEarly": true, "stripUnknown": true, "allowUnknown": false,
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_and_doubled_keys_are_errors() {
+    fn unknown_and_duplicate_keys_are_errors() {
         let error =
             |text: &str| serde_json::from_str::<ValidationOptions>(text).unwrap_err().to_string();
         assert!(error(r#"{ "abort_early": true }"#).starts_with("unknown field `abort_early`"));

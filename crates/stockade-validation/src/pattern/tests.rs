@@ -91,7 +91,7 @@ fn properties_contain_the_code_points_of_javascript() {
 }
 
 #[test]
-fn all_names_of_properties_have_a_set() {
+fn all_property_names_have_a_set() {
     let tables = [
         (property_names::CATEGORIES, ["", "gc=", "General_Category="].as_slice()),
         (property_names::BINARY, &[""]),

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn types_are_asked_without_data() {
+    fn determines_the_shape_of_types_without_data() {
         check::<u8>(ParamShape::Single);
         check::<Option<String>>(ParamShape::Single);
         check::<(u8, u8)>(ParamShape::Tuple(2));
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_compared_with_fields() {
+    fn compares_names_with_fields() {
         let fit = |names: &[&str]| fit_of(&mut None::<User>, names);
         assert_eq!(fit(&["name", "age"]), Fit::Fits);
         assert_eq!(fit(&["name", "more", "years"]), Fit::Fits);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_option_is_read_from_nothing() {
+    fn only_an_option_can_be_read_from_no_value() {
         assert!(read_nothing(&mut None::<Option<User>>));
         assert!(!read_nothing(&mut None::<Wrapped>));
         assert!(!read_nothing(&mut None::<()>));

@@ -146,7 +146,7 @@ fn strings_are_the_same() {
 }
 
 #[test]
-fn depth_ends_where_that_of_serde_json_does() {
+fn the_depth_limit_equals_the_serde_json_limit() {
     for levels in [1, 126, 127, 128, 129, 5_000] {
         check::<Value>(&format!("{}{}", "[".repeat(levels), "]".repeat(levels)));
         check::<Value>(&format!("{}1{}", "{\"a\":".repeat(levels), "}".repeat(levels)));
@@ -185,12 +185,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn pieces_in_any_order(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..9)) {
+    fn pieces_in_any_order_agree(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..9)) {
         check_all(&pieces.concat());
     }
 
     #[test]
-    fn values_as_they_are_written(value in value(), at: usize) {
+    fn serialized_values_agree(value in value(), at: usize) {
         let text = value.to_string();
         check_all(&text);
         check_all(&serde_json::to_string_pretty(&value).unwrap());

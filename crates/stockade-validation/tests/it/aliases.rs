@@ -20,7 +20,7 @@ struct User {
 }
 
 #[test]
-fn a_field_has_either_name() {
+fn a_field_accepts_its_name_or_alias() {
     for data in [
         json!({ "name": "Ada", "age": 36, "tags": "a" }),
         json!({ "name": "Ada", "years": 36, "tags": "a" }),
@@ -36,7 +36,7 @@ fn a_field_has_either_name() {
 }
 
 #[test]
-fn errors_show_the_name_that_was_sent() {
+fn errors_contain_the_received_name() {
     check_type::<User>(
         &json!({ "name": "Ada", "years": 200 }),
         &["years: Number must be at most 150 (maximum)"],
@@ -96,7 +96,7 @@ fn an_alias_is_a_known_field() {
 }
 
 #[test]
-fn a_change_of_a_resource_has_aliases_too() {
+fn changes_of_a_resource_accept_aliases() {
     let patch = User::rule().merge_patch().build().unwrap();
     let options = ValidationOptions::new();
     let outcome = validate_against_schema(&patch, json!({ "years": 7 }), &options).unwrap();
@@ -105,7 +105,7 @@ fn a_change_of_a_resource_has_aliases_too() {
 }
 
 #[test]
-fn replies_and_documents_have_one_name() {
+fn responses_and_documents_have_one_name() {
     let reply = User::reply_schema().unwrap().to_json_schema();
     let names = |schema: &Value| {
         let properties = schema["properties"].as_object().unwrap();
@@ -117,7 +117,7 @@ fn replies_and_documents_have_one_name() {
 
 /// More properties than a walk tracks at once.
 #[test]
-fn width_makes_no_difference() {
+fn wide_objects_behave_the_same() {
     #[derive(Deserialize, Schema)]
     struct Last {
         #[serde(alias = "b")]

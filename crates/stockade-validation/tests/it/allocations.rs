@@ -7,7 +7,7 @@ use stockade_validation::{
 };
 
 #[test]
-fn valid_data_costs_no_allocation() {
+fn valid_data_allocates_nothing() {
     let schema = Schema::from_value(&json!({
         "name": { "type": "string", "required": true, "minLength": 2, "maxLength": 40, "trim": true },
         "email": { "type": "email", "required": true },
@@ -64,7 +64,7 @@ impl HasSchema for Tree {
 }
 
 #[test]
-fn recursion_and_unions_cost_none_either() {
+fn recursion_and_unions_allocate_nothing() {
     let schema = Tree::schema().unwrap();
     let leaf = json!({ "kind": "leaf", "place": [1, 2] });
     let branch = json!({ "kind": "branch", "children": [leaf, leaf] });
@@ -76,7 +76,7 @@ fn recursion_and_unions_cost_none_either() {
 }
 
 #[test]
-fn reading_costs_what_the_type_costs() {
+fn reading_allocates_only_for_the_type() {
     #[derive(Deserialize)]
     #[expect(dead_code, reason = "only read")]
     struct User {
@@ -125,7 +125,7 @@ fn reading_costs_what_the_type_costs() {
 }
 
 #[test]
-fn errors_cost_their_texts_and_one_list_of_values() {
+fn errors_allocate_their_texts_and_one_list_of_values() {
     #[derive(Debug, Deserialize)]
     #[expect(dead_code, reason = "only read")]
     struct User {

@@ -71,7 +71,7 @@ fn the_closest_alternative_is_reported() {
 }
 
 #[test]
-fn the_type_of_the_value_decides_first() {
+fn the_type_of_the_value_is_compared_first() {
     let schema = json!({ "anyOf": [
         { "type": "array", "items": { "type": "string" } },
         { "type": "string", "minLength": 3, "pattern": "^a", "format": "uuid" },
@@ -194,7 +194,7 @@ fn numbers_have_formats() {
 }
 
 #[test]
-fn references_lead_into_the_document() {
+fn references_point_into_the_document() {
     let tree = json!({
         "$ref": "#/$defs/node",
         "$defs": {
@@ -234,7 +234,7 @@ fn references_lead_into_the_document() {
 }
 
 #[test]
-fn references_that_cannot_work_are_mistakes() {
+fn invalid_references_are_configuration_errors() {
     let reference = |to: &str| json!({ "properties": { "a": { "$ref": to } } });
     for (to, message) in [
         ("#/$defs/x", "leads nowhere"),
@@ -268,7 +268,7 @@ fn references_that_cannot_work_are_mistakes() {
 }
 
 #[test]
-fn unknown_keywords_are_mistakes_with_pointers() {
+fn unknown_keywords_are_errors_with_pointers() {
     for (schema, pointer) in [
         (json!({ "type": "object", "colour": 1 }), "/colour"),
         (json!({ "anyOf": [{ "type": "string" }, { "min": 1, "colour": 1 }] }), "/anyOf/1/colour"),
@@ -295,7 +295,7 @@ fn unknown_keywords_are_mistakes_with_pointers() {
 }
 
 #[test]
-fn keywords_among_fields_are_mistakes() {
+fn keywords_among_fields_are_configuration_errors() {
     for name in ["not", "if", "then", "$ref", "$defs", "contains", "propertyNames", "anyOf"] {
         let schema = json!({ "name": { "type": "string" }, name: { "a": {} } });
         let mistakes = mistakes(&schema);
@@ -312,7 +312,7 @@ fn keywords_among_fields_are_mistakes() {
 }
 
 #[test]
-fn values_of_the_wrong_kind_are_mistakes() {
+fn keyword_values_of_the_wrong_kind_are_errors() {
     for (keyword, value, wanted) in [
         ("anyOf", json!([]), "a list of one or more schemas"),
         ("oneOf", json!([1]), "a list of one or more schemas"),
@@ -383,7 +383,7 @@ fn alternatives_see_the_changed_value() {
 }
 
 #[test]
-fn unknown_keys_are_those_that_no_alternative_lists() {
+fn keys_that_no_alternative_lists_are_unknown() {
     let data = json!({ "amount": 1, "kind": "card", "token": "abcd", "tip": 1 });
     let mut schema = payment();
     schema.as_object_mut().unwrap().remove("unevaluatedProperties");
@@ -445,7 +445,7 @@ fn null_skips_all_checks_if_it_is_allowed() {
 }
 
 #[test]
-fn functions_are_called_inside_of_alternatives() {
+fn calls_functions_inside_of_alternatives() {
     let is_even = |value: &Value, _: &str, _: &Value| value.as_i64().is_some_and(|it| it % 2 == 0);
     let schema =
         Rule::any().any_of([Rule::integer().custom(is_even), Rule::string()]).build().unwrap();
@@ -460,7 +460,7 @@ fn functions_are_called_inside_of_alternatives() {
 }
 
 #[test]
-fn methods_and_json_mean_the_same() {
+fn methods_and_json_build_the_same_schema() {
     for (built, schema) in [
         (Rule::any().all_of([Rule::any().min(1)]), json!({ "allOf": [{ "min": 1 }] })),
         (Rule::any().not(Rule::string()), json!({ "not": { "type": "string" } })),
@@ -518,7 +518,7 @@ fn documents_show_the_keywords() {
 }
 
 #[test]
-fn replies_may_have_further_keys() {
+fn responses_may_have_additional_keys() {
     struct Open;
     impl HasSchema for Open {
         fn rule() -> Rule {
@@ -531,7 +531,7 @@ fn replies_may_have_further_keys() {
 }
 
 #[test]
-fn marks_inside_of_alternatives_are_mistakes() {
+fn marks_inside_of_alternatives_are_errors() {
     let secret = Rule::object([("password", Rule::string().write_only())]);
     let error = Rule::any().any_of([secret]).build().unwrap_err();
     assert!(error.issues()[0].message().contains("`writeOnly` has no effect"), "{error}");

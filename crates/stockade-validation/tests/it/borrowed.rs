@@ -37,7 +37,7 @@ enum Either<'a> {
 }
 
 #[test]
-fn types_that_borrow_have_a_schema() {
+fn borrowing_types_have_a_schema() {
     let schema = Event::schema().unwrap();
     let options = ValidationOptions::new();
     let text = r#"{ "name": "Ada", "text": "x", "tags": ["a"], "inner": { "it": 1, "text": "" } }"#;
@@ -54,7 +54,7 @@ fn types_that_borrow_have_a_schema() {
 }
 
 #[test]
-fn a_union_that_borrows_is_chosen_by_its_rules() {
+fn rules_select_the_variant_of_a_borrowing_union() {
     let schema = Either::schema().unwrap();
     let options = ValidationOptions::new();
     assert!(schema.check(&json!("text"), &options).unwrap().is_empty());
@@ -65,7 +65,7 @@ fn a_union_that_borrows_is_chosen_by_its_rules() {
 
 /// A type that owns its text if it is read from temporary data.
 #[test]
-fn a_text_that_may_be_owned_is_read_from_any_data() {
+fn reads_a_cow_from_any_data() {
     #[derive(Debug, Deserialize, Schema)]
     struct Owned<'a> {
         text: Cow<'a, str>,

@@ -46,7 +46,7 @@ fn schemas_of_tools_compile() {
 }
 
 #[test]
-fn other_schemas_name_what_stops_them() {
+fn other_schemas_report_unsupported_keywords() {
     for (name, stops) in [
         ("circleciconfig", &["`$ref`"][..]),
         ("dependabot-2.0", &["`x-intellij-enum-metadata`"]),
@@ -75,7 +75,7 @@ fn check(name: &str, data: &Value, expected: &[&str]) {
 }
 
 #[test]
-fn an_action_is_checked() {
+fn checks_a_github_action() {
     let action = |runs: Value| json!({ "name": "a", "description": "b", "runs": runs });
     check("github-action", &action(json!({ "using": "node20", "main": "index.js" })), &[]);
     check(

@@ -55,7 +55,7 @@ struct Settings {
 }
 
 #[test]
-fn a_default_of_the_type_excuses_all_fields() {
+fn a_container_default_makes_all_fields_optional() {
     check_type::<Settings>(&json!({}), &[]);
     check_type::<Settings>(
         &json!({ "size": 1, "x": 1 }),
@@ -104,7 +104,7 @@ struct OpenToAll {
 }
 
 #[test]
-fn flattened_fields_stand_in_the_object() {
+fn flattened_fields_are_in_the_object() {
     check_type::<Search>(&json!({ "text": "", "page": 1, "order": "Name" }), &[]);
     check_type::<Search>(
         &json!({ "text": 1, "page": 1, "order": "Distance" }),
@@ -219,7 +219,7 @@ struct Opaque {
 struct ShortId(#[schema(opaque, max_length = 2)] Id);
 
 #[test]
-fn opaque_fields_are_judged_by_serde() {
+fn serde_checks_opaque_fields() {
     check_type::<Opaque>(&json!({ "id": 1 }), &[]);
     check_type::<Opaque>(&json!({ "id": "a", "other": null, "more": ["b"], "short": 1 }), &[]);
     check_type::<Opaque>(
@@ -250,7 +250,7 @@ impl TryFrom<Vec<u8>> for Bytes {
 }
 
 #[test]
-fn functions_that_read_leave_the_field_unchecked() {
+fn fields_with_deserialize_functions_are_unchecked() {
     check_type::<Custom>(&json!({ "any": 1, "checked": 1, "path": 1 }), &[]);
     check_type::<Custom>(
         &json!({ "checked": 0, "path": 0 }),
@@ -266,7 +266,7 @@ fn functions_that_read_leave_the_field_unchecked() {
 }
 
 #[test]
-fn a_type_read_as_another_has_the_schema_of_that() {
+fn a_type_read_from_another_has_its_schema() {
     check_type::<Bytes>(&json!([1]), &[]);
     check_type::<Bytes>(&json!([256]), &["[0]: Number must be at most 255 (maximum)"]);
 }
@@ -374,7 +374,7 @@ fn wrong() -> Rule {
 }
 
 #[test]
-fn mistakes_name_the_line_of_the_field() {
+fn errors_name_the_line_of_the_field() {
     let error = Wrong::schema().unwrap_err();
     let places: Vec<_> = error
         .issues()

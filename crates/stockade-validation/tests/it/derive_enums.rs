@@ -90,7 +90,7 @@ enum Adjacent {
 }
 
 #[test]
-fn a_tag_beside_the_content() {
+fn an_adjacent_tag() {
     for data in [
         json!({ "t": "Unit" }),
         json!({ "t": "Newtype", "c": 1 }),

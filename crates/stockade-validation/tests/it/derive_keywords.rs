@@ -150,7 +150,7 @@ struct Child {
 }
 
 #[test]
-fn required_refuses_empty_text_too() {
+fn required_rejects_empty_text() {
     let child = json!({ "name": "a" });
     check_type::<FieldPresence>(&json!({ "required": "a", "present": "", "child": child }), &[]);
     check_type::<FieldPresence>(
@@ -171,7 +171,7 @@ fn required_refuses_empty_text_too() {
 }
 
 #[test]
-fn defaults_and_trims_arrive() {
+fn applies_defaults_and_trim() {
     let schema = FieldPresence::schema().unwrap();
     let data = json!({ "required": "a", "present": "b", "child": { "name": " c " } });
     let outcome = validate_against_schema(&schema, data, &ValidationOptions::new()).unwrap();
@@ -197,7 +197,7 @@ struct Lists {
 }
 
 #[test]
-fn lists_are_values_too() {
+fn lists_can_be_keyword_values() {
     let schema = Lists::schema().unwrap();
     let options = ValidationOptions::new();
     let read = schema.read_json::<Lists>(b"{}", &options).unwrap();
@@ -243,7 +243,7 @@ struct Words {
 }
 
 #[test]
-fn words_are_exported() {
+fn exports_titles_descriptions_and_examples() {
     let document = Words::schema().unwrap().to_json_schema();
     assert_eq!(
         document,
@@ -292,7 +292,7 @@ struct Account {
 // Regression: the type's errors did not use the message of the field, and white
 // space passed as a text.
 #[test]
-fn a_message_and_required_reach_the_type_of_the_field() {
+fn message_and_required_apply_to_the_type_of_the_field() {
     check_type::<Account>(&json!({ "nick": "ab" }), &[]);
     check_type::<Account>(&json!({ "nick": "abcd" }), &["nick: bad nick (maxLength)"]);
     check_type::<Account>(&json!({ "nick": "  " }), &["nick: bad nick (required)"]);

@@ -84,7 +84,7 @@ struct Alarm {
 }
 
 #[test]
-fn an_enum_of_serde_repr_is_its_numbers() {
+fn an_enum_of_serde_repr_accepts_its_numbers() {
     reads::<Level>(&[json!(1), json!(10)], &[json!("Low"), json!(2), json!(null), json!(1.5)]);
     writes(&Level::High, &json!(10));
     reads::<Alarm>(
@@ -338,7 +338,7 @@ enum WithFunctions {
 }
 
 #[test]
-fn a_variant_without_fields_that_a_function_reads_has_content() {
+fn a_unit_variant_read_by_a_function_has_content() {
     reads::<WithFunctions>(
         &[json!({ "Both": [1] }), json!("Written"), json!({ "Read": [1] })],
         &[json!("Both"), json!({ "Written": [1] }), json!("Read")],
@@ -360,7 +360,7 @@ enum TwoNames {
 }
 
 #[test]
-fn names_of_each_direction_are_followed() {
+fn uses_the_names_of_each_direction() {
     reads::<TwoNames>(
         &[json!({ "first-one": { "SomeField": 1 } }), json!("in"), json!("inside")],
         &[json!({ "FIRSTONE": { "someField": 1 } }), json!("out")],
@@ -378,7 +378,7 @@ enum Closed {
 }
 
 #[test]
-fn an_unknown_field_beside_an_adjacent_tag_is_named() {
+fn names_an_unknown_field_next_to_an_adjacent_tag() {
     reads::<Closed>(
         &[
             json!({ "t": "Unit" }),
@@ -489,7 +489,7 @@ struct Inner {
 }
 
 #[test]
-fn other_attributes_of_structs_are_followed() {
+fn supports_other_attributes_of_structs() {
     reads::<Wrapped<u8>>(&[json!(1)], &[json!({ "inner": 1 }), json!("1")]);
     writes(&Wrapped { inner: 1_u8, marker: std::marker::PhantomData }, &json!(1));
     reads::<Converted>(&[json!(1)], &[json!("1"), json!([1])]);

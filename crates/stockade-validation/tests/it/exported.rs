@@ -70,7 +70,7 @@ const NUMBERS: &[&str] = &[
 ];
 
 #[test]
-fn numbers_have_their_real_bounds() {
+fn numbers_have_exact_bounds() {
     agrees::<i8>(NUMBERS);
     agrees::<i16>(NUMBERS);
     agrees::<i32>(NUMBERS);
@@ -120,7 +120,7 @@ fn texts_of_numbers_of_32_bits_are_within_their_bounds() {
 }
 
 #[test]
-fn texts_have_their_forms() {
+fn texts_have_their_formats() {
     agrees::<char>(&["\"a\"", "\"ü\"", "\"😀\"", "\"\"", "\"ab\"", "\"e\u{301}\""]);
     agrees::<IpAddr>(&["\"127.0.0.1\"", "\"::1\"", "\"localhost\"", "1"]);
     let date = Rule::date().build().unwrap();

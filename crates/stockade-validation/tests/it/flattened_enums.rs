@@ -114,7 +114,7 @@ fn an_enum_with_a_tag_may_be_absent() {
 }
 
 #[test]
-fn an_enum_with_a_tag_beside_its_content_may_be_absent() {
+fn an_adjacently_tagged_enum_may_be_absent() {
     type T = With<Option<Adjacent>>;
     assert_eq!(check::<T>(&json!({ "name": "a" }), &[]).unwrap().it, None);
     let it = check::<T>(&json!({ "name": "a", "t": "One", "c": 1 }), &[]).unwrap();
@@ -126,7 +126,7 @@ fn an_enum_with_a_tag_beside_its_content_may_be_absent() {
 }
 
 #[test]
-fn an_enum_with_its_name_as_key_is_flattened() {
+fn an_externally_tagged_enum_is_flattened() {
     type T = With<External>;
     let it = check::<T>(&json!({ "name": "a", "circle": { "radius": 1 } }), &[]).unwrap();
     assert_eq!(it.it, External::Circle { radius: 1 });
@@ -153,7 +153,7 @@ fn an_enum_with_its_name_as_key_is_flattened() {
 }
 
 #[test]
-fn an_enum_with_its_name_as_key_may_be_absent() {
+fn an_externally_tagged_enum_may_be_absent() {
     type T = With<Option<External>>;
     assert_eq!(check::<T>(&json!({ "name": "a" }), &[]).unwrap().it, None);
     assert!(check::<T>(&json!({ "name": "a", "number": 1 }), &[]).unwrap().it.is_some());

@@ -146,7 +146,7 @@ mod of_std {
 
 #[cfg(feature = "uuid")]
 #[test]
-fn of_uuid() {
+fn uuid_types() {
     use uuid::{NonNilUuid, Uuid};
 
     let forms = [
@@ -176,7 +176,7 @@ fn of_uuid() {
 
 #[cfg(feature = "url")]
 #[test]
-fn of_url() {
+fn url_types() {
     texts::<url::Url>(
         &["https://example.com/a?b#c", "mailto:a@b.example", "https://exämple.com", "data:,a"],
         &["/a", "example.com", "https://", "https://a:port", "//example.com"],
@@ -186,7 +186,7 @@ fn of_url() {
 
 #[cfg(feature = "chrono")]
 #[test]
-fn of_chrono() {
+fn chrono_types() {
     use chrono::{
         DateTime, FixedOffset, Month, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Utc, Weekday,
     };
@@ -221,7 +221,7 @@ fn of_chrono() {
 
 #[cfg(feature = "jiff")]
 #[test]
-fn of_jiff() {
+fn jiff_types() {
     use jiff::civil::{Date, DateTime, ISOWeekDate, Time};
     use jiff::{SignedDuration, Span, Timestamp, Zoned};
 
@@ -250,7 +250,7 @@ fn of_jiff() {
 
 #[cfg(feature = "time")]
 #[test]
-fn of_time() {
+fn time_types() {
     use time::{
         Date, Month, OffsetDateTime, PlainDateTime, SignedDuration, Time, UtcDateTime, UtcOffset,
         Weekday,
@@ -289,7 +289,7 @@ fn of_time() {
 
 #[cfg(feature = "rust_decimal")]
 #[test]
-fn of_rust_decimal() {
+fn rust_decimal_types() {
     use rust_decimal::Decimal;
 
     agree::<Decimal>(
@@ -323,7 +323,7 @@ fn of_rust_decimal() {
 
 #[cfg(feature = "bigdecimal")]
 #[test]
-fn of_bigdecimal() {
+fn bigdecimal_types() {
     use bigdecimal::BigDecimal;
 
     agree::<BigDecimal>(
@@ -335,7 +335,7 @@ fn of_bigdecimal() {
 
 #[cfg(feature = "indexmap")]
 #[test]
-fn of_indexmap() {
+fn indexmap_types() {
     use std::hash::RandomState;
 
     // The hasher has a default only with the feature `std` of indexmap.
@@ -356,7 +356,7 @@ fn of_indexmap() {
 
 #[cfg(feature = "smallvec")]
 #[test]
-fn of_smallvec() {
+fn smallvec_types() {
     use smallvec::SmallVec;
 
     agree::<SmallVec<[u8; 2]>>(&[json!([]), json!([1, 2, 3])], &[json!([256]), json!("a")]);
@@ -365,7 +365,7 @@ fn of_smallvec() {
 
 #[cfg(feature = "bytes")]
 #[test]
-fn of_bytes() {
+fn bytes_types() {
     use bytes::{Bytes, BytesMut};
 
     let read = [json!([]), json!([0, 255]), json!("ä")];
@@ -376,7 +376,7 @@ fn of_bytes() {
 
 #[cfg(feature = "secrecy")]
 #[test]
-fn of_secrecy() {
+fn secrecy_types() {
     use secrecy::{SecretBox, SecretString};
 
     agree::<SecretString>(&[json!(""), json!("a")], &[json!(1), json!([])]);
@@ -387,7 +387,7 @@ fn of_secrecy() {
 /// The texts of a query and of a path.
 #[cfg(all(feature = "chrono", feature = "rust_decimal", feature = "uuid"))]
 #[test]
-fn of_pairs_of_text() {
+fn texts_of_queries_and_paths() {
     use std::borrow::Cow;
 
     use chrono::{DateTime, Utc};
@@ -433,7 +433,7 @@ mod of_replies {
     use super::*;
 
     #[test]
-    fn a_duration_may_get_further_keys() {
+    fn a_duration_allows_additional_keys() {
         let (secs, nanos) = (u64::reply_schema().unwrap(), u32::reply_schema().unwrap());
         let expected = json!({
             "type": "object",

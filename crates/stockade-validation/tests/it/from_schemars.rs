@@ -229,7 +229,7 @@ fn untagged_enums_are_alternatives() {
 }
 
 #[test]
-fn what_our_rules_cannot_say_is_refused_with_its_path() {
+fn rejects_unsupported_keywords_with_their_path() {
     let error = Schema::from_schemars::<Refused>().unwrap_err();
     let line = line!() - 1;
     let messages: Vec<_> = error.issues().iter().map(|mistake| mistake.message()).collect();
@@ -244,7 +244,7 @@ fn what_our_rules_cannot_say_is_refused_with_its_path() {
 }
 
 #[test]
-fn a_rule_may_be_a_part_of_another() {
+fn a_rule_can_be_part_of_another_rule() {
     let schema = Rule::array(Rule::from_schemars::<Node>()).build().unwrap();
     check_with(&schema, &json!([{ "value": 1 }]), &[]);
     check_with(

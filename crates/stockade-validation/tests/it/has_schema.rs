@@ -176,14 +176,14 @@ fn recursive_types_are_checked_at_every_level() {
 }
 
 #[test]
-fn recursion_ends_with_the_depth_of_the_data() {
+fn recursion_stops_at_the_depth_of_the_data() {
     let schema = Tree::schema().unwrap();
     check_with(&schema, &nested(60), &[]);
     check_with(&schema, &nested(100), &[": Value is nested more than 128 levels deep (depth)"]);
 }
 
 #[test]
-fn a_transform_that_never_ends_is_stopped() {
+fn stops_an_endless_transform() {
     struct Endless;
     impl HasSchema for Endless {
         fn rule() -> Rule {
@@ -202,7 +202,7 @@ fn a_transform_that_never_ends_is_stopped() {
 }
 
 #[test]
-fn types_that_are_nothing_but_themselves_are_mistakes() {
+fn types_that_refer_only_to_themselves_are_errors() {
     struct Circle;
     impl HasSchema for Circle {
         fn rule() -> Rule {
@@ -215,7 +215,7 @@ fn types_that_are_nothing_but_themselves_are_mistakes() {
 }
 
 #[test]
-fn mistakes_name_the_type_and_the_place() {
+fn errors_name_the_type_and_the_location() {
     struct Bad;
     impl HasSchema for Bad {
         fn rule() -> Rule {
@@ -260,7 +260,7 @@ fn definitions_are_exported_once_by_name() {
 }
 
 #[test]
-fn names_that_are_taken_get_a_number() {
+fn duplicate_names_get_a_number() {
     mod other {
         pub(super) struct Tree;
         impl stockade_validation::HasSchema for Tree {
@@ -284,7 +284,7 @@ fn a_schema_knows_its_type() {
 }
 
 #[test]
-fn custom_is_not_called_after_a_type_failure_of_the_type() {
+fn custom_is_not_called_after_a_type_error() {
     let schema = Rule::of::<Tree>().custom(|_, _, _| false).build().unwrap();
     check_with(&schema, &json!(1), &[": Expected object, got number (type)"]);
     let errors = schema.check(&json!({}), &ValidationOptions::new()).unwrap();
@@ -323,7 +323,7 @@ impl HasSchema for Person {
 
 // Regression: the message of a field did not reach the rule of its type.
 #[test]
-fn the_message_of_a_field_is_that_of_its_type() {
+fn the_message_of_a_field_replaces_the_message_of_its_type() {
     let schema = Rule::object([
         ("nick", Rule::of::<Nick>().message("bad nick")),
         ("alias", Rule::of::<Alias>().message("bad alias")),
@@ -363,7 +363,7 @@ fn the_message_of_a_field_is_that_of_its_type() {
 
 // Regression: text that was empty only after trimming counted as present.
 #[test]
-fn a_required_text_is_missing_when_its_type_trims_it_away() {
+fn a_required_text_is_missing_if_trim_empties_it() {
     let schema = Rule::object([
         ("nick", Rule::of::<Nick>().required().message("who?")),
         ("alias", Rule::of::<Alias>().required().custom(|_, _, _| false)),

@@ -73,7 +73,7 @@ fn formats_as_types() {
 }
 
 #[test]
-fn a_wrong_form_is_one_failure_among_others_and_a_type_failure_ends_the_value() {
+fn a_type_error_is_the_only_error_but_a_format_error_is_not() {
     let rule = json!({ "type": "email", "maxLength": 2, "pattern": "x" });
     let expected = [
         "Invalid email format (email)",
@@ -182,7 +182,7 @@ fn bounds_of_numbers() {
 }
 
 #[test]
-fn min_and_max_mean_what_the_kind_makes_of_them() {
+fn min_and_max_depend_on_the_kind_of_value() {
     let rule = json!({ "min": 2, "max": 3 });
     let items = |count: usize| Value::from(vec![0; count]);
     for value in [json!(2), json!(3), json!("ab"), items(3), json!(true), json!({})] {
@@ -216,7 +216,7 @@ fn counts_and_uniqueness_of_arrays() {
 }
 
 #[test]
-fn pattern_is_searched_for() {
+fn pattern_matches_anywhere() {
     let rule = json!({ "pattern": "b\\d" });
     check_field(&rule, &json!("ab1c"), &[]);
     check_field(&rule, &json!("abc"), &["Invalid format (pattern)"]);
@@ -257,7 +257,7 @@ fn a_message_replaces_the_default_messages() {
 }
 
 #[test]
-fn trimmed_text_is_what_is_checked() {
+fn checks_the_trimmed_text() {
     let rule = json!({ "trim": true, "maxLength": 1, "enum": ["a"] });
     check_field(&rule, &json!(" \n a\u{a0}"), &[]);
     check_field(&rule, &json!(5), &["Must be one of: \"a\" (enum)"]);
@@ -271,7 +271,7 @@ fn boolean_schemas() {
 }
 
 #[test]
-fn failures_come_in_the_order_of_the_keywords() {
+fn errors_are_in_the_order_of_the_keywords() {
     let rule = json!({
         "format": "email", "pattern": "x", "max": 1, "maxLength": 1, "const": "y", "enum": ["z"],
     });

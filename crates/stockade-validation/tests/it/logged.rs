@@ -26,7 +26,7 @@ impl Log for Recorder {
 }
 
 #[test]
-fn a_pattern_that_gives_up_is_one_line_a_second() {
+fn logs_an_exhausted_pattern_once_a_second() {
     log::set_logger(&Recorder).unwrap();
     log::set_max_level(LevelFilter::Warn);
     let text = "a".repeat(60);

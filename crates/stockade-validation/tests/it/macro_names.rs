@@ -10,7 +10,7 @@ use stockade_validation::Schema;
 mod names;
 
 #[test]
-fn formats_and_types_are_those_of_the_validation() {
+fn formats_and_types_match_the_validation_crate() {
     let formats: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
     assert_eq!(names::FORMATS, formats);
     let forms = TEXT_TYPES.iter().map(|form| form.name());

@@ -99,13 +99,13 @@ fn check(schemas: &mut [Schema], expected: &[&str]) -> Names {
 }
 
 #[test]
-fn a_short_name_is_that_of_its_only_type() {
+fn a_short_name_belongs_to_its_only_type() {
     check(&mut [read::<quality::CreatePolicy>(), read::<Address>()], &["Address", "CreatePolicy"]);
     check(&mut [read::<Page<Address>>()], &["Address", "Page_Address"]);
 }
 
 #[test]
-fn types_of_one_name_have_their_module_in_front() {
+fn types_of_one_name_are_prefixed_with_their_module() {
     let mut schemas = [read::<quality::CreatePolicy>(), read::<user_profile::CreatePolicy>()];
     check(&mut schemas, &["QualityCreatePolicy", "UserProfileCreatePolicy"]);
     // Both are in a module `quality`.
@@ -135,7 +135,7 @@ fn types_of_one_name_have_their_module_in_front() {
 }
 
 #[test]
-fn a_pinned_name_stays() {
+fn a_pinned_name_does_not_change() {
     let mut schemas = [read::<quality::CreatePolicy>(), read::<other::Pinned>()];
     let names = check(&mut schemas, &["CreatePolicy", "QualityCreatePolicy"]);
     let pinned = &read::<other::Pinned>().definitions()[0];
@@ -156,7 +156,7 @@ fn a_pinned_name_stays() {
 }
 
 #[test]
-fn types_that_nothing_tells_apart_are_numbered() {
+fn indistinguishable_types_are_numbered() {
     // Two types in one function have the same path.
     fn both() -> Schema {
         let first = {
@@ -183,7 +183,7 @@ fn types_that_nothing_tells_apart_are_numbered() {
 }
 
 #[test]
-fn what_is_read_otherwise_is_an_input() {
+fn a_type_with_another_input_schema_gets_an_input_name() {
     // A single direction has the plain name.
     check(&mut [read::<User>()], &["Address", "User"]);
     check(&mut [written::<User>()], &["Address", "User"]);
@@ -232,7 +232,7 @@ fn a_document_has_each_definition_once() {
 }
 
 #[test]
-fn a_definition_knows_where_it_comes_from() {
+fn a_definition_records_its_type() {
     let [user, address] = &read::<User>().definitions()[..] else {
         panic!("two definitions");
     };
@@ -281,7 +281,7 @@ fn an_export_may_be_closed() {
 
 #[cfg(feature = "schemars")]
 #[test]
-fn definitions_of_equal_documents_are_one() {
+fn equal_documents_share_a_definition() {
     #[derive(schemars::JsonSchema)]
     #[expect(dead_code, reason = "only its schema")]
     struct Tree {

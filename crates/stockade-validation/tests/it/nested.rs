@@ -54,7 +54,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn objects_are_judged_alike(
+    fn typed_and_untyped_objects_agree(
         picks in prop::collection::vec(0..RULES.len(), 0..4),
         members in prop::collection::vec(("[a-ez]", scalar()), 0..5),
         (required, more) in (prop::sample::subsequence(vec!["a", "z"], 0..=2), any::<bool>()),
@@ -75,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn arrays_are_judged_alike(
+    fn typed_and_untyped_arrays_agree(
         pick in 0..RULES.len(), items in prop::collection::vec(scalar(), 0..4),
         (unique, max) in (any::<bool>(), 0..4_u8), options in options(),
     ) {
@@ -87,7 +87,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_nested_is_judged_alike(
+    fn typed_and_untyped_nested_values_agree(
         (rule, good, bad) in sample(), other in value(), options in options(),
     ) {
         for data in [&good, &bad.0, &other] {

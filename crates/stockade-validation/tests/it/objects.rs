@@ -6,7 +6,7 @@ use stockade_validation::{Schema, ValidationOptions};
 use crate::support::{check, check_data, lines, validate};
 
 #[test]
-fn paths_name_the_place_of_the_value() {
+fn paths_name_the_location_of_the_value() {
     let schema = json!({
         "address": { "zip": { "type": "string" } },
         "tags": { "type": "array", "items": { "type": "string" } },
@@ -31,7 +31,7 @@ fn paths_name_the_place_of_the_value() {
 }
 
 #[test]
-fn errors_come_in_order() {
+fn errors_are_in_order() {
     let schema = json!({
         "type": "object",
         "required": ["z", "b"],
@@ -56,7 +56,7 @@ fn errors_come_in_order() {
 }
 
 #[test]
-fn the_list_form_of_required_takes_null_and_empty_text() {
+fn the_list_form_of_required_accepts_null_and_empty_text() {
     let schema = json!({ "type": "object", "required": ["a", "b", "d"], "properties": {
         "a": {}, "b": { "type": "string" }, "d": { "default": 1 },
     } });
@@ -109,7 +109,7 @@ fn additional_properties_as_a_schema() {
 }
 
 #[test]
-fn absent_optional_objects_are_skipped_whole() {
+fn skips_absent_optional_objects() {
     let schema = json!({ "address": { "zip": { "required": true, "type": "string" } } });
     check(&schema, &json!({}), &[]);
     check(
@@ -153,7 +153,7 @@ fn more_properties_than_slots() {
 }
 
 #[test]
-fn fields_may_be_called_as_keywords() {
+fn fields_can_have_names_of_keywords() {
     let schema = json!({
         "type": { "type": "string" },
         "items": { "type": "integer" },

@@ -87,7 +87,7 @@ fn allow_unknown_overrides_the_schema() {
 }
 
 #[test]
-fn allow_unknown_false_refuses_at_every_level() {
+fn allow_unknown_false_rejects_at_every_level() {
     let options = ValidationOptions::new().allow_unknown(false);
     let refused =
         |field: &str, name: &str| format!("{field}: Unknown field '{name}' (additionalProperties)");
@@ -191,7 +191,7 @@ fn coerce_types_reads_numbers_and_booleans() {
 }
 
 #[test]
-fn a_query_field_of_type_array_takes_one_value() {
+fn a_query_field_of_type_array_accepts_one_value() {
     let schema = json!({
         "ids": { "type": "array", "items": { "type": "integer" }, "minItems": 1 },
         "deep": { "in": { "type": "array" } },
@@ -214,7 +214,7 @@ fn a_query_field_of_type_array_takes_one_value() {
 }
 
 #[test]
-fn options_are_read_by_the_names_of_the_specification() {
+fn reads_options_with_the_names_of_the_specification() {
     let options: ValidationOptions =
         serde_json::from_value(json!({ "abortEarly": true, "allowUnknown": false })).unwrap();
     assert_eq!(options, ValidationOptions::new().abort_early(true).allow_unknown(false));

@@ -103,7 +103,7 @@ fn a_query_is_an_object() {
 }
 
 #[test]
-fn parameters_are_what_the_type_asks_for() {
+fn reads_parameters_by_their_type() {
     ordered::<u64>("id=7", "7");
     ordered::<Option<u64>>("id=7", "Some(7)");
     ordered::<Option<u64>>("", "None");
@@ -121,7 +121,7 @@ fn parameters_are_what_the_type_asks_for() {
 }
 
 #[test]
-fn what_the_schema_says_is_judged() {
+fn applies_the_rules_of_the_schema() {
     let schema = Schema::from_value(&json!({
         "n": { "type": "integer", "maximum": 9, "default": 5 },
         "name": { "type": "string", "trim": true, "maxLength": 3 },

@@ -61,14 +61,14 @@ fn each_rule_has_an_id_and_its_parameters() {
 }
 
 #[test]
-fn an_own_message_has_parameters_and_no_id() {
+fn a_custom_message_has_parameters_and_no_id() {
     let fields = json!({ "a": { "type": "string", "maxLength": 1, "message": "no" } });
     let schema = Schema::fields(&fields);
     check(&schema.unwrap(), &json!({ "a": "bc" }), "- limit=1");
 }
 
 #[test]
-fn custom_checks_give_ids_and_parameters() {
+fn custom_checks_set_ids_and_parameters() {
     let custom =
         |verdict: fn() -> Verdict| Rule::string().custom(move |_, _, _| verdict()).build().unwrap();
     let text = || Verdict::Text(ErrorText::new("step", "Must be a multiple of 2").param("step", 2));

@@ -78,7 +78,7 @@ where
 }
 
 #[test]
-fn absent_null_and_value_are_told_apart() {
+fn distinguishes_absent_null_and_value() {
     check(&json!({ "id": 1 }), &ABSENT);
     check(&json!({ "id": 1, "bio": null }), &Change { bio: Patch::Null, ..ABSENT });
     check(&json!({ "id": 1, "bio": "x" }), &Change { bio: Patch::Value("x".into()), ..ABSENT });
@@ -97,7 +97,7 @@ fn absent_null_and_value_are_told_apart() {
 }
 
 #[test]
-fn flattened_and_tagged_fields_are_read_too() {
+fn reads_flattened_and_tagged_fields() {
     let flat = |size, deep, more| Flat { change: Inner { size, deep }, more };
     check(&json!({}), &flat(Patch::Absent, Optional::Absent, Patch::Absent));
     check(
@@ -114,7 +114,7 @@ fn flattened_and_tagged_fields_are_read_too() {
 }
 
 #[test]
-fn the_schema_refuses_null_where_only_absence_is_allowed() {
+fn the_schema_rejects_null_if_only_absence_is_allowed() {
     check_type::<Change>(
         &json!({ "id": 1, "name": null, "bio": "long", "tags": [null] }),
         &[
@@ -131,7 +131,7 @@ fn the_schema_refuses_null_where_only_absence_is_allowed() {
 /// The content of a field may fail with the message that serde uses for
 /// absence.
 #[test]
-fn a_missing_field_within_the_value_is_no_absence() {
+fn a_missing_inner_field_is_not_absence() {
     #[derive(Debug, Deserialize)]
     #[expect(dead_code, reason = "only read")]
     struct Point {
@@ -150,7 +150,7 @@ fn a_missing_field_within_the_value_is_no_absence() {
 }
 
 #[test]
-fn the_exported_schema_knows_them() {
+fn the_exported_schema_contains_patch_fields() {
     let schema = Change::schema().unwrap().to_json_schema();
     assert_eq!(schema["required"], json!(["id"]));
     assert_eq!(schema["properties"]["name"]["type"], json!("string"));
@@ -159,7 +159,7 @@ fn the_exported_schema_knows_them() {
 }
 
 #[test]
-fn an_absent_field_is_left_out_or_refused_and_never_null() {
+fn an_absent_field_is_omitted_or_rejected_but_never_null() {
     let written = |a, b| serde_json::to_string(&Written { a, b }).unwrap();
     assert_eq!(written(Patch::Absent, Optional::Absent), "{}");
     assert_eq!(written(Patch::Null, Optional::Value(2)), r#"{"a":null,"b":2}"#);
@@ -170,7 +170,7 @@ fn an_absent_field_is_left_out_or_refused_and_never_null() {
 }
 
 #[test]
-fn fields_with_an_own_rule_may_be_absent() {
+fn fields_with_a_custom_rule_may_be_absent() {
     #[derive(Deserialize, Schema)]
     #[expect(dead_code, reason = "only read")]
     struct Own {

@@ -110,7 +110,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_fits_passes_and_each_mutation_fails_with_its_rule((rule, good, bad) in sample()) {
+    fn accepts_valid_data_and_names_the_rule_of_each_mutation((rule, good, bad) in sample()) {
         let schema = Schema::rule(&rule).unwrap();
         prop_assert_eq!(rules(&schema, &good), Vec::<String>::new());
         prop_assert_eq!(rules(&schema, &bad.0), vec![bad.1]);

@@ -50,7 +50,7 @@ enum Either {
 }
 
 #[test]
-fn an_integer_may_be_larger_than_every_type() {
+fn reads_integers_larger_than_every_type() {
     #[derive(Debug, Deserialize)]
     struct Typed<T> {
         n: T,
@@ -172,7 +172,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_quick_way_agrees_with_the_slow_one(
+    fn the_fast_path_agrees_with_the_slow_path(
         (rule, good, bad) in sample(), other in value(), options in options(),
     ) {
         for data in [&good, &bad.0, &other] {
@@ -223,7 +223,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_end_in_a_result(text: Vec<u8>) {
+    fn any_bytes_give_a_result(text: Vec<u8>) {
         let schema = Schema::from_value(&json!({ "a": { "type": "string" } })).unwrap();
         let _ = schema.read_json::<Fields>(&text, &ValidationOptions::new());
     }
@@ -278,7 +278,7 @@ fn read_lines<T: DeserializeOwned + std::fmt::Debug>(text: &str) -> String {
 }
 
 #[test]
-fn a_value_that_does_not_fit_names_its_field() {
+fn a_mismatching_value_names_its_field() {
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
     #[expect(dead_code, reason = "only read")]
@@ -316,7 +316,7 @@ fn a_value_that_does_not_fit_names_its_field() {
 }
 
 #[test]
-fn a_key_that_comes_twice() {
+fn a_duplicate_key() {
     let schema = Schema::from_value(&json!({
         "d": { "type": "integer", "default": 1 }, "c": { "type": "string", "trim": true },
     }))
@@ -368,7 +368,7 @@ fn text_that_is_not_json() {
 }
 
 #[test]
-fn a_function_that_fails_is_a_500() {
+fn a_failing_function_is_a_500() {
     let rule = Rule::any().transform(|_| Err::<Value, _>("no answer"));
     let schema = Rule::object([("a", rule)]).build().unwrap();
     let read = schema.read_json::<Fields>(br#"{ "a": 1 }"#, &ValidationOptions::new());
@@ -390,7 +390,7 @@ fn a_name_that_is_only_required_counts_once() {
 
 // Regression: a number that serde_json passes on as a map counted as an object.
 #[test]
-fn a_number_in_the_guise_of_a_map_is_no_object() {
+fn a_number_passed_as_a_map_is_not_an_object() {
     let options = ValidationOptions::new();
     let read = |rule: &Value, name: &'static str| {
         let schema = Schema::from_value(rule).unwrap();
@@ -454,7 +454,7 @@ fn a_whole_float_is_read_as_an_integer() {
 
 // Regression: the type stopped at the text of `n` and never saw the second `x`.
 #[test]
-fn a_field_that_comes_twice_after_one_that_is_changed() {
+fn a_duplicate_field_after_a_changed_one() {
     #[derive(Debug, Deserialize)]
     #[expect(dead_code, reason = "only read")]
     struct Outer {
@@ -543,7 +543,7 @@ fn a_required_definition_is_read_quickly() {
 }
 
 #[test]
-fn whole_numbers_are_right_up_to_their_limits() {
+fn whole_numbers_are_exact_up_to_their_limits() {
     let read = |rule: Value, text: &str| {
         let schema = Schema::from_value(&rule).unwrap();
         schema.read_json::<i128>(text.as_bytes(), &ValidationOptions::new()).is_ok()

@@ -39,7 +39,7 @@ struct Names {
 }
 
 #[test]
-fn names_are_those_of_writing() {
+fn uses_the_names_for_serialization() {
     let value = || Names { user_name: String::new(), both: 1, crossed: true, one: false };
     check(
         &[value()],
@@ -89,7 +89,7 @@ struct FieldPresence {
 }
 
 #[test]
-fn a_field_is_required_unless_it_is_left_out() {
+fn a_field_is_required_unless_it_can_be_skipped() {
     let full = FieldPresence {
         text: "a".to_owned(),
         maybe: Some(1),
@@ -156,7 +156,7 @@ struct Functions {
 }
 
 #[test]
-fn a_field_that_a_function_writes_is_any_value() {
+fn a_field_written_by_a_function_is_any_value() {
     let value = Functions { any: 1, text: 2, number: 3, foreign: Foreign(4), opaque: Foreign(5) };
     check(
         &[value],
@@ -207,7 +207,7 @@ struct Other {
 }
 
 #[test]
-fn flattened_fields_follow_writing() {
+fn flattened_fields_follow_serialization() {
     let inner = Inner { a: 1, b: 0 };
     let full = Outer {
         id: 1,
@@ -282,7 +282,7 @@ fn anything<S: Serializer>(number: &u8, serializer: S) -> Result<S::Ok, S::Error
 }
 
 #[test]
-fn enums_are_those_of_writing() {
+fn enums_follow_serialization() {
     check(
         &[Color::Red, Color::Blue, Color::New],
         &json!({
@@ -396,7 +396,7 @@ impl From<String> for FromText {
 }
 
 #[test]
-fn a_type_written_as_another_has_the_schema_of_that() {
+fn a_type_written_as_another_has_its_schema() {
     check(&[Through(1)], &json!({ "type": "string" }));
     assert_eq!(Through::schema().unwrap().to_json_schema(), u8::schema().unwrap().to_json_schema());
     check(&[Email("a".to_owned())], &json!({ "type": "string" }));
@@ -430,7 +430,7 @@ struct Item {
 }
 
 #[test]
-fn a_type_that_is_only_written_has_a_schema() {
+fn a_serialize_only_type_has_a_schema() {
     let item = || Item { count: 1 };
     let value = View {
         status: "ok",
@@ -488,7 +488,7 @@ impl HasSchema for ByHand {
 }
 
 #[test]
-fn a_rule_by_hand_keeps_what_is_true_of_replies() {
+fn a_handwritten_rule_applies_to_responses() {
     let schema = HashMap::<String, ByHand>::reply_schema().unwrap();
     assert_eq!(
         schema.to_json_schema()["additionalProperties"],

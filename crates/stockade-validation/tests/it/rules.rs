@@ -10,7 +10,7 @@ use stockade_validation::{
 use crate::support::{lines, validate};
 
 #[test]
-fn the_builder_says_what_json_says() {
+fn builder_and_json_build_the_same_rule() {
     for (rule, json) in [
         (Rule::any(), json!({})),
         (Rule::never(), json!(false)),
@@ -77,7 +77,7 @@ fn the_builder_says_what_json_says() {
 }
 
 #[test]
-fn messages_and_trims_are_the_same_too() {
+fn messages_and_trim_are_the_same() {
     let schema = Rule::string().trim().max_length(1).message("No").build().unwrap();
     let outcome = validate(&schema, &json!(" ab "), &ValidationOptions::new());
     assert_eq!(
@@ -87,7 +87,7 @@ fn messages_and_trims_are_the_same_too() {
 }
 
 #[test]
-fn custom_comes_last_and_not_for_null_nor_after_a_type_failure() {
+fn custom_runs_last_and_skips_null_and_type_errors() {
     let rule = Rule::kinds(["string", "null"]).min_length(3).custom(|_, _, _| false);
     let schema = Rule::object([("v", rule)]).build().unwrap();
     for (data, expected) in [
@@ -106,7 +106,7 @@ fn custom_comes_last_and_not_for_null_nor_after_a_type_failure() {
 }
 
 #[test]
-fn custom_gives_its_own_text_or_that_of_the_rule() {
+fn custom_uses_its_own_message_or_the_message_of_the_rule() {
     let text = |rule: Rule| {
         let schema = Rule::object([("v", rule)]).build().unwrap();
         let outcome = validate(&schema, &json!({ "v": 1 }), &ValidationOptions::new());
@@ -121,7 +121,7 @@ fn custom_gives_its_own_text_or_that_of_the_rule() {
 }
 
 #[test]
-fn custom_sees_the_changed_value_its_path_and_the_input() {
+fn custom_receives_the_changed_value_its_path_and_the_input() {
     let inner = Rule::object([("n", Rule::integer()), ("m", Rule::any().default(1))]);
     let inner =
         inner.custom(|value, field, root| Err::<(), _>(format!("{value} at {field} in {root}")));
@@ -134,7 +134,7 @@ fn custom_sees_the_changed_value_its_path_and_the_input() {
 }
 
 #[test]
-fn transform_comes_after_trim_and_before_everything_else() {
+fn transform_runs_after_trim_and_before_other_keywords() {
     let upper = |value: Value| match value {
         Value::String(text) => text.to_uppercase().into(),
         Value::Null => json!("WAS NULL"),
@@ -154,7 +154,7 @@ fn transform_comes_after_trim_and_before_everything_else() {
 }
 
 #[test]
-fn defaults_may_be_made_anew() {
+fn defaults_can_be_generated() {
     let schema =
         Rule::object([("v", Rule::string().default_with(|| json!("made")))]).build().unwrap();
     let outcome = validate(&schema, &json!({}), &ValidationOptions::new());
@@ -162,7 +162,7 @@ fn defaults_may_be_made_anew() {
 }
 
 #[test]
-fn functions_that_fail_or_panic_are_a_500() {
+fn failing_and_panicking_functions_are_a_500() {
     #[track_caller]
     fn check(rule: Rule, data: &Value, expected: &str) {
         let schema = Rule::object([("v", rule)]).build().unwrap();
@@ -195,7 +195,7 @@ fn functions_that_fail_or_panic_are_a_500() {
 }
 
 #[test]
-fn one_field_alone() {
+fn validates_a_single_field() {
     let options = ValidationOptions::new();
     let schema = Rule::object([("zip", Rule::string())]).required().build().unwrap();
     let outcome = validate_field(&schema, "address", Some(json!({ "zip": 1 })), &options).unwrap();

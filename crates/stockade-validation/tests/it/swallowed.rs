@@ -169,7 +169,7 @@ const TEXTS: [&str; 22] = [
 ];
 
 #[test]
-fn what_is_refused_is_not_swallowed() {
+fn a_lenient_type_does_not_hide_errors() {
     for rule in RULES {
         let rule: Value = serde_json::from_str(rule).unwrap();
         for text in TEXTS {
@@ -179,7 +179,7 @@ fn what_is_refused_is_not_swallowed() {
 }
 
 #[test]
-fn nor_is_it_in_a_field() {
+fn a_lenient_field_does_not_hide_errors() {
     for rule in RULES {
         let first: Value = serde_json::from_str(rule).unwrap();
         let rule = json!({ "first": first, "last": { "type": "integer", "maximum": 9 } });
@@ -202,7 +202,7 @@ fn nor_is_it_in_a_field() {
 }
 
 #[test]
-fn a_default_stands_for_what_the_schema_allows() {
+fn a_lenient_default_replaces_only_valid_values() {
     let schema = Schema::from_value(&json!({ "first": { "type": "integer" } })).unwrap();
     let read = |text: &str| {
         shown(schema.read_json::<Record<Lenient<u8>>>(text.as_bytes(), &ValidationOptions::new()))

@@ -179,7 +179,7 @@ struct Newtype(Option<i8>);
 struct Nothing;
 
 #[test]
-fn scalars_and_what_holds_them() {
+fn scalars_and_their_containers() {
     agree::<Vec<Newtype>>(&["[1, null, -128]", "[128]", r#"["1"]"#]);
     agree::<Nothing>(&["null", "{}", "0"]);
     agree::<Option<Option<u8>>>(&["null", "1", "true"]);
@@ -265,7 +265,7 @@ fn a_struct_is_not_read_from_an_array_at_any_depth() {
 }
 
 #[test]
-fn what_does_not_fit_is_told_with_its_place() {
+fn reports_mismatches_with_their_location() {
     let named = r#"{"named":{"a":1,"b":7}}"#;
     assert_eq!(
         read::<Vec<Plain>>(&format!("[{named}]")),
@@ -292,7 +292,7 @@ fn what_does_not_fit_is_told_with_its_place() {
 }
 
 #[test]
-fn the_message_of_a_type_begins_with_a_capital() {
+fn type_messages_begin_with_a_capital() {
     #[derive(Debug)]
     struct Even;
 

@@ -57,7 +57,7 @@ fn unknown_keys_and_defaults_in_a_union() {
 }
 
 #[test]
-fn content_beside_the_tag() {
+fn content_next_to_the_tag() {
     let rule = Rule::tagged_content(
         "t",
         "c",
@@ -197,7 +197,7 @@ fn documents_agree_with_the_schema() {
 }
 
 #[test]
-fn flattened_properties_stand_in_the_object() {
+fn flattened_properties_are_in_the_object() {
     let paging = Rule::object([("page", Rule::integer())])
         .required_fields(["page"])
         .additional_properties(false);
@@ -228,7 +228,7 @@ fn flattened_properties_stand_in_the_object() {
 }
 
 #[test]
-fn what_cannot_be_a_union_or_flattened() {
+fn rejects_types_that_cannot_be_unions_or_flattened() {
     struct Endless;
     impl HasSchema for Endless {
         fn rule() -> Rule {
@@ -268,7 +268,7 @@ fn what_cannot_be_a_union_or_flattened() {
 }
 
 #[test]
-fn unions_in_unions_have_both_tags() {
+fn nested_unions_have_both_tags() {
     let inner = Rule::tagged("size", [("big", Rule::object([("tons", Rule::number())]))]);
     let schema = Rule::tagged("kind", [("ship", inner)]).build().unwrap();
     check_with(&schema, &json!({ "kind": "ship", "size": "big", "tons": 1 }), &[]);

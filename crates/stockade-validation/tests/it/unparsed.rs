@@ -209,12 +209,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn text_and_parsed_data_are_judged_alike(rule in rule(), text in text(), options in options()) {
+    fn text_and_parsed_data_agree(rule in rule(), text in text(), options in options()) {
         agree(&rule, &text, &options);
     }
 
     #[test]
-    fn fields_are_judged_alike(
+    fn fields_of_text_and_parsed_data_agree(
         rules in prop::collection::vec(one_rule(), 5),
         members in prop::collection::vec((prop::sample::select(NAMES), text()), 0..7),
         options in options(),
@@ -233,7 +233,7 @@ fn wide(count: usize) -> String {
 }
 
 #[test]
-fn width_makes_no_difference() {
+fn wide_objects_behave_the_same() {
     let names: Vec<String> = (0..40).map(|number| format!("n{number}")).collect();
     let many = names.iter().map(|name| (name.as_str(), Rule::integer().maximum(7)));
     let rules = [
@@ -249,7 +249,7 @@ fn width_makes_no_difference() {
 }
 
 #[test]
-fn a_name_that_comes_twice_makes_no_difference() {
+fn duplicate_names_agree() {
     let rule = Rule::object([("a", Rule::integer()), ("b", Rule::array(Rule::string()))])
         .additional_properties(false);
     for text in [
@@ -265,7 +265,7 @@ fn a_name_that_comes_twice_makes_no_difference() {
 }
 
 #[test]
-fn what_is_no_json_has_its_place() {
+fn malformed_json_has_a_position() {
     let rule = Rule::object([("a", Rule::integer())]);
     for broken in BROKEN {
         for text in [(*broken).to_owned(), format!("{{\n \"a\": \"x\",\n  \"b\": {broken} }}")] {
@@ -280,7 +280,7 @@ fn what_is_no_json_has_its_place() {
 }
 
 #[test]
-fn options_bound_the_errors() {
+fn options_limit_the_errors() {
     let rule = Rule::array(Rule::object([("a", Rule::integer().required())]));
     let items = vec![r#"{ "a": "x" }"#.to_owned(); 50];
     for most in [0, 1, 7, 50, 51] {

@@ -37,7 +37,7 @@ fn the_closest_variant_has_the_errors() {
 /// The first variant counts even if the value breaks its keyword, because serde
 /// builds that variant.
 #[test]
-fn a_later_variant_does_not_excuse_the_first_that_fits() {
+fn a_later_variant_does_not_replace_the_first_match() {
     #[derive(Deserialize, Schema)]
     #[serde(untagged)]
     #[expect(dead_code, reason = "only read")]
@@ -53,7 +53,7 @@ fn a_later_variant_does_not_excuse_the_first_that_fits() {
 }
 
 #[test]
-fn a_constant_brings_a_variant_closer() {
+fn a_matching_constant_makes_a_variant_closer() {
     let rule = Rule::first_of([
         Rule::object([("op", Rule::any().constant("add")), ("left", Rule::integer())])
             .required_fields(["op", "left"]),
@@ -69,7 +69,7 @@ fn a_constant_brings_a_variant_closer() {
 }
 
 #[test]
-fn a_type_that_no_variant_has_names_all_types() {
+fn a_type_mismatch_with_all_variants_names_all_types() {
     #[derive(Deserialize, Schema)]
     #[serde(untagged)]
     #[expect(dead_code, reason = "only read")]
@@ -87,7 +87,7 @@ fn a_type_that_no_variant_has_names_all_types() {
 }
 
 #[test]
-fn documents_say_if_variants_exclude_each_other() {
+fn documents_show_if_variants_are_exclusive() {
     #[derive(Deserialize, Schema)]
     #[serde(untagged)]
     #[expect(dead_code, reason = "only described")]
@@ -179,7 +179,7 @@ fn texts_are_converted_for_the_variant() {
 }
 
 #[test]
-fn changes_are_those_of_the_variant() {
+fn applies_the_changes_of_the_variant() {
     #[derive(Debug, Deserialize, PartialEq, Schema)]
     #[serde(untagged)]
     enum Changed {
@@ -210,7 +210,7 @@ fn changes_are_those_of_the_variant() {
 /// A default or a removed field can make another variant match. serde must not
 /// build that variant.
 #[test]
-fn a_change_that_serde_reads_as_another_variant_is_rejected_or_read_as_that() {
+fn a_change_that_selects_another_variant_is_rejected_or_read() {
     #[derive(Debug, Deserialize, PartialEq, Schema)]
     #[serde(untagged)]
     enum Shifting {
@@ -283,7 +283,7 @@ enum Key {
 }
 
 #[test]
-fn unknown_names_are_the_other_variant() {
+fn unknown_names_select_the_other_variant() {
     check_type::<Shape>(&json!({ "kind": "circle", "radius": 1 }), &[]);
     check_type::<Shape>(&json!({ "kind": "star", "x": 1 }), &[]);
     check_type::<Shape>(
@@ -335,7 +335,7 @@ fn documents_of_the_other_variant_exclude_the_known_names() {
 }
 
 #[test]
-fn replies_follow_what_serde_writes() {
+fn responses_follow_serialization() {
     #[derive(Serialize, Schema)]
     #[serde(untagged)]
     enum Reply {
@@ -412,7 +412,7 @@ fn many_variants_and_values() {
 /// Text that serde_json stores raw retains the original digits, even next to a
 /// union.
 #[test]
-fn raw_values_beside_a_union_keep_their_text() {
+fn raw_values_next_to_a_union_keep_their_text() {
     #[derive(Deserialize, Schema)]
     struct Raw {
         payment: Payment,

@@ -46,7 +46,7 @@ enum Either {
 }
 
 #[test]
-fn what_becomes_a_value_is_counted() {
+fn counts_untyped_values() {
     check::<Value>(&any(), &list(99), 100);
     check::<Value>(&any(), "[[0],[0],{\"a\":[]}]", 7);
     check::<Vec<Value>>(&any(), &list(99), 99);
@@ -61,7 +61,7 @@ fn what_becomes_a_value_is_counted() {
 }
 
 #[test]
-fn typed_values_are_not_counted() {
+fn does_not_count_typed_values() {
     check::<Vec<u8>>(&any(), &list(99), 0);
     check::<Vec<Vec<u8>>>(&any(), "[[0],[0]]", 0);
     check::<HashMap<String, Vec<bool>>>(&any(), r#"{"a":[true],"b":[false,true]}"#, 0);
@@ -87,7 +87,7 @@ impl HasSchema for Shape {
 }
 
 #[test]
-fn what_is_judged_without_its_type_is_counted() {
+fn counts_values_checked_without_their_type() {
     let texts = Rule::array(Rule::string()).build().unwrap();
     check::<Vec<u8>>(&texts, &list(99), 100);
     let few = Rule::array(Rule::integer()).max_items(9).build().unwrap();
@@ -107,7 +107,7 @@ fn what_is_judged_without_its_type_is_counted() {
 }
 
 #[test]
-fn what_is_no_json_is_refused_as_such() {
+fn rejects_malformed_json_as_such() {
     let texts = Rule::array(Rule::string()).build().unwrap();
     let custom = Rule::any().custom(|_, _, _| true).build().unwrap();
     for text in ["[1,2,3,4,5,6,7,8,9", "[1,2,3,4,5,6,7,8,,9]", &"[{\"\":".repeat(1_000)] {
@@ -120,7 +120,7 @@ fn what_is_no_json_is_refused_as_such() {
 }
 
 #[test]
-fn a_hostile_text_costs_nothing_beyond_the_limit() {
+fn hostile_text_allocates_nothing_beyond_the_limit() {
     let text = format!("[{}[0]]", "[0],".repeat(262_000));
     let texts = Rule::array(Rule::string()).build().unwrap();
     let custom = Rule::any().custom(|_, _, _| true).build().unwrap();
@@ -143,7 +143,7 @@ fn count(value: &Value) -> u64 {
 }
 
 #[test]
-fn values_cost_what_is_documented() {
+fn values_use_the_documented_memory() {
     let chain = format!("{}0{}", r#"{"":"#.repeat(126), "}".repeat(126));
     for text in [
         format!("[{}[0]]", "[0],".repeat(9_999)),

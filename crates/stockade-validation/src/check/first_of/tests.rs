@@ -305,7 +305,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(3_000, 300), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn rules_choose_the_variant_that_serde_builds(value in value()) {
+    fn rules_select_the_variant_that_serde_builds(value in value()) {
         compare::<Objects>(&["A", "B", "C", "D", "E"], &value);
         compare::<Scalars>(&["Small", "Text", "Flag", "Float", "Null"], &value);
         compare::<Containers>(&["Pair", "Three", "List", "Map", "Any"], &value);
@@ -395,7 +395,7 @@ mod opaque {
 }
 
 #[test]
-fn serde_decides_where_the_rules_do_not_say_all() {
+fn serde_decides_if_the_rules_are_ambiguous() {
     let schema = opaque::Opaque::schema().unwrap();
     let options = ValidationOptions::new();
     let read = |value: &Value| {
@@ -442,7 +442,7 @@ fn deep(levels: usize, leaf: &Value) -> Value {
 }
 
 #[test]
-fn unions_in_unions_take_no_exponential_time() {
+fn nested_unions_take_no_exponential_time() {
     let schema = Tree::schema().unwrap();
     let options = ValidationOptions::new();
     let read = |value: &Value| schema.read_json::<Tree>(value.to_string().as_bytes(), &options);
@@ -456,7 +456,7 @@ fn unions_in_unions_take_no_exponential_time() {
 }
 
 #[test]
-fn a_union_that_is_only_itself_is_a_configuration_error() {
+fn a_self_referential_union_is_a_configuration_error() {
     #[derive(Deserialize, Schema)]
     #[serde(untagged)]
     #[expect(dead_code, reason = "only described")]

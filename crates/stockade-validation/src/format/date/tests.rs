@@ -149,7 +149,7 @@ fn a_date_time_is_a_date_and_a_time() {
 
 /// Walks the calendar day by day and checks every day of the format.
 #[test]
-fn dates_agree_with_a_walk_through_the_calendar() {
+fn dates_agree_with_the_calendar() {
     const DAYS: [i32; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
     let is_leap = |year| year % 400 == 0 || year % 4 == 0 && year % 100 != 0;
     for year in (0..=400).chain(1890..=2110).chain(9_990..=9_999) {

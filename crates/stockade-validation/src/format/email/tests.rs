@@ -50,14 +50,14 @@ fn only_the_rfc_has_quotes_literals_and_single_labels() {
 }
 
 #[test]
-fn only_forms_have_dots_in_any_place() {
+fn only_the_form_grammar_allows_dots_anywhere() {
     for text in [".joe@a.b", "joe.@a.b", "j..oe@a.b", ".@a.b", "...@a.b"] {
         check(text, FORM);
     }
 }
 
 #[test]
-fn neither_takes_what_is_no_address() {
+fn both_grammars_reject_malformed_addresses() {
     for text in [
         "",
         "@",

@@ -19,7 +19,7 @@ fn the_samples_of_rfc_3492_are_decoded() {
 }
 
 #[test]
-fn what_is_no_punycode_is_refused() {
+fn rejects_malformed_punycode() {
     let nines = "9".repeat(59);
     let zs = "z".repeat(59);
     // Sixty letters, then one character more than fits.
@@ -30,7 +30,7 @@ fn what_is_no_punycode_is_refused() {
 }
 
 #[test]
-fn an_a_label_stands_for_a_valid_label() {
+fn an_a_label_encodes_a_valid_label() {
     for suffix in ["mnchen-3ya", "MNCHEN-3YA", "wgv71a119e", "f9dh"] {
         assert!(is_a_label_suffix(suffix), "{suffix:?}");
     }
@@ -41,7 +41,7 @@ fn an_a_label_stands_for_a_valid_label() {
 }
 
 #[test]
-fn labels_have_small_letters_digits_and_marks() {
+fn labels_have_lowercase_letters_digits_and_marks() {
     for label in [
         "münchen",
         "MÜNCHEN",
@@ -110,13 +110,13 @@ fn labels_have_small_letters_digits_and_marks() {
 }
 
 #[test]
-fn a_label_has_a_greatest_length() {
+fn a_label_has_a_maximum_length() {
     assert!(is_unicode_label(&"é".repeat(59)));
     assert!(!is_unicode_label(&"é".repeat(60)));
 }
 
 #[test]
-fn the_sets_are_in_order() {
+fn the_sets_are_sorted() {
     for boundaries in [&MARKS[..], &EXCLUDED, &VIRAMAS] {
         assert!(boundaries.is_sorted_by(|one, next| one < next));
         assert_eq!(boundaries.len() % 2, 0);

@@ -50,7 +50,7 @@ fn absolute_urls_with_a_host_pass() {
 }
 
 #[test]
-fn schemes_that_lead_to_code_or_files_never_pass() {
+fn rejects_schemes_for_code_and_files() {
     for text in [
         "javascript:alert(1)",
         "javascript://example.com/%0aalert(1)",
@@ -82,7 +82,7 @@ fn schemes_that_lead_to_code_or_files_never_pass() {
 }
 
 #[test]
-fn what_has_no_scheme_or_no_host_fails() {
+fn rejects_a_missing_scheme_or_host() {
     for text in [
         "",
         ":",
@@ -139,7 +139,7 @@ fn what_has_no_scheme_or_no_host_fails() {
 }
 
 #[test]
-fn wrong_hosts_and_ports_fail() {
+fn rejects_malformed_hosts_and_ports() {
     for text in [
         "http://.",
         "http://..",
@@ -211,7 +211,7 @@ fn wrong_hosts_and_ports_fail() {
 }
 
 #[test]
-fn what_must_be_escaped_fails() {
+fn rejects_unescaped_characters() {
     for text in [
         "http://a/b c",
         "http://a/b ",
@@ -273,7 +273,7 @@ fn lengths_end_at_63_253_and_2048() {
 /// is empty, contains any escape or resembles an address, and a port of any
 /// size.
 #[test]
-fn what_no_browser_parses_is_refused() {
+fn rejects_urls_that_no_browser_parses() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/url/urltestdata.json");
     let text = std::fs::read_to_string(path).expect("the vectors are in the repository");
     let tests: Vec<Value> = serde_json::from_str(&text).expect("the vectors are JSON");
