@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_media_type_is_the_one_that_is_wanted_most() {
+    fn selects_the_most_preferred_media_type() {
         use Media::{GraphQl, Json};
         check("application/json", Some(Json), false, false);
         check("application/graphql-response+json", Some(GraphQl), false, false);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn without_accept_it_is_json() {
+    fn defaults_to_json_without_accept() {
         let expected = Accepted { media: Some(Media::Json), events: false, page: false };
         assert_eq!(Accepted::of(&HeaderMap::new()), expected);
     }

@@ -54,14 +54,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_complexity_is_that_of_all_items() {
+    fn complexity_of_a_list_counts_every_item() {
         assert_eq!(list_complexity(10_u32, 3), 31);
         assert_eq!(list_complexity(10_usize, 0), 1);
         assert_eq!(list_complexity(0_i32, 7), 1);
     }
 
     #[test]
-    fn nothing_wraps() {
+    fn complexity_saturates() {
         assert_eq!(list_complexity(-1_i32, usize::MAX), 1);
         assert_eq!(list_complexity(i64::MIN, 5), 1);
         assert_eq!(list_complexity(u64::MAX, 1), MOST);

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_not_json_is_named() {
+    fn reports_text_that_is_not_json() {
         let commas = "a,".repeat(1_000);
         for text in ["query { a }", "{ a }", "hello", "12 apples", "", &commas] {
             refused(text, "The body is not valid JSON: ");
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_a_batch_where_batches_are_taken() {
+    fn a_list_is_a_batch_if_batches_are_enabled() {
         assert!(matches!(read("[{}, {}]"), Ok(Message::Batch(batch)) if batch.len() == 2));
         refused("[]", "one operation at least");
         refused("[{}, {}, {}]", "2 operations at most");

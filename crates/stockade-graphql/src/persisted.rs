@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hash_has_sixty_four_digits() {
+    fn a_hash_has_64_digits() {
         assert_eq!(Hash::read(&Hash::of("a").text()), Some(Hash::of("a")));
         assert_eq!(Hash::read("ab"), None);
         assert_eq!(Hash::read(&"x".repeat(64)), None);

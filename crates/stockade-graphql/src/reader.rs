@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_that_is_known_is_the_same() {
+    fn a_cached_document_is_the_same() {
         let reader = Reader::new(Limits::default());
         let text = "query A($id: ID!) { one(id: $id) { ...F } __schema { types { name } } } \
                     fragment F on One { id }";
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_texts_nor_mistakes_nor_long_documents_are_kept() {
+    fn does_not_cache_literals_errors_or_long_documents() {
         let reader = Reader::new(Limits::default());
         let long = format!("{{ one }} #{}", "a".repeat(LONGEST));
         for text in [r#"{ login(password: "tea") }"#, r#"query A($a: T = "tea") { one }"#, &long] {

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_value_that_was_not_asked_for_goes_first() {
+    fn evicts_the_least_recently_used_value() {
         let mut recent = Recent::new(2, 100);
         recent.insert('a', 1, 1);
         recent.insert('b', 2, 1);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn all_values_together_have_a_size() {
+    fn total_size_of_values_is_bounded() {
         let mut recent = Recent::new(1_000, 10);
         recent.insert(1, (), 5);
         recent.insert(2, (), 5);

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn aliases_are_those_of_one_definition() {
+    fn counts_aliases_per_definition() {
         check_most("{ a: x b: y { c: z } d }", 3, 0);
         check_most("query($a: Int = 1) { x(y: {z: [1, {u: 2}]}) a: b(c: $a) }", 1, 0);
         check_most("query A { a: x } query B { b: x c: x } fragment F on T { d: x }", 2, 0);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn directives_are_those_of_one_place() {
+    fn counts_directives_per_location() {
         check_most("{ a @x @y(if: true) @z(if: {b: [1]}) @u }", 0, 4);
         check_most("{ a @x b @x c(d: 1) @x { e @x } f @x }", 0, 1);
         check_most("query Q($a: Int @x @y @z) @u @v { ... @w { a } ...F @w }", 0, 2);
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_those_of_the_specification() {
+    fn counts_tokens_of_the_specification() {
         check("", 0, 0);
         check("\u{feff} ,\t\r\n\u{feff}", 0, 0);
         check("{ a }", 3, 1);
@@ -531,7 +531,7 @@ mod tests {
     const WELL_FORMED: usize = 55;
 
     #[test]
-    fn texts_and_comments_hide_braces() {
+    fn ignores_braces_in_strings_and_comments() {
         check("# {{{{ \"\n{ a }", 3, 1);
         check("# a comment to the end {", 0, 0);
         check(r#"{ a(b: "{ \" {") }"#, 8, 2);
@@ -541,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_an_end_ends_with_its_line_or_the_document() {
+    fn unterminated_string_ends_with_its_line_or_the_document() {
         check("\"{{\n{ a", 3, 1);
         check("\"\\", 1, 0);
         check("\"\"\"{{", 1, 0);
@@ -550,12 +550,12 @@ mod tests {
     }
 
     #[test]
-    fn closing_more_than_was_opened_is_the_parsers_to_refuse() {
+    fn leaves_unbalanced_braces_to_the_parser() {
         check("}}} {", 4, 1);
     }
 
     #[test]
-    fn sixty_four_kibibytes_of_braces_are_refused_at_the_first_too_many() {
+    fn rejects_64_kib_of_braces_at_the_first_excess_brace() {
         let braces = "{".repeat(64 * 1_024);
         assert_eq!(scan(&braces, &Limits::default()), Err(Excess::Nesting));
         assert_eq!(scan(&"{}".repeat(32 * 1_024), &Limits::default()), Err(Excess::Tokens));

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_difference_has_its_place() {
+    fn each_difference_names_its_location() {
         #[track_caller]
         fn check(expected: &Value, actual: &Value, whole: &[&str], part: &[&str]) {
             assert_eq!(differences(expected, actual, Extent::Whole), whole);

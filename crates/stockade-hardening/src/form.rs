@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_written_as_browsers_do() {
+    fn writes_parts_like_browsers() {
         let (content_type, body) =
             MultipartForm::new().text("a\"b", "1").file("f", "x.png", "image/png", "2").encode();
         assert_eq!(content_type, "multipart/form-data; boundary=stockade-test-boundary");
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_boundary_is_in_no_part() {
+    fn the_boundary_occurs_in_no_part() {
         let (content_type, _) = MultipartForm::new().text("a", "--stockade-test-boundary").encode();
         assert_eq!(content_type, "multipart/form-data; boundary=stockade-test-boundaryx");
     }

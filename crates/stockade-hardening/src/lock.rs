@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_variable_has_two_values_and_none_in_ci() {
+    fn the_variable_has_two_values_and_is_ignored_in_ci() {
         fn check(value: Option<&str>, ci: Option<&str>, expected: Result<Mode, &str>) {
             let mode = Mode::of(value, ci);
             match expected {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_file_is_written_when_that_is_said() {
+    fn writes_a_missing_file_only_on_request() {
         let path = path("missing");
         let error = compare(&lock(&["/a"]), &path, Mode::None, SystemTime::now()).unwrap_err();
         assert!(error.contains("STOCKADE_LOCK=write cargo test"), "{error}");
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_is_written_by_accept_alone() {
+    fn only_accept_writes_breaking_changes() {
         let path = path("accept");
         let (two, one) = (lock(&["/a", "/b"]), lock(&["/a"]));
         // Long before the sunset.
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_is_never_written_over() {
+    fn never_overwrites_an_unreadable_file() {
         let path = path("broken");
         let good = lock(&["/a"]).to_string();
         let newer = good.replace("\"format\": 1", "\"format\": 2");

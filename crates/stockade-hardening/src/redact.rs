@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_keep_what_is_no_secret() {
+    fn redacts_only_secrets_in_headers() {
         #[track_caller]
         fn check(name: &str, value: &str, expected: &str) {
             let name: HeaderName = name.parse().unwrap();
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_and_targets_keep_what_is_no_secret() {
+    fn redacts_only_secrets_in_bodies_and_targets() {
         let json = r#"{"name":"Ada",  "a":1}"#;
         assert_eq!(body(json, "application/json"), json);
         let login = r#"{"name":"Ada","password":"x","tokens":["y"],"user":{"api_key":null}}"#;

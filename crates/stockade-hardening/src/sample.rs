@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_names_what_it_must_have() {
+    fn an_object_has_its_required_members() {
         let schemas = BTreeMap::from([("Tree".to_owned(), tree())]);
         let sample = Sample { schemas: &schemas };
         assert_eq!(sample.required(&json!({ "$ref": "#/schemas/Tree" })), ["name", "parts"]);
@@ -517,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expression_has_a_match() {
+    fn generates_a_match_of_an_expression() {
         for (expression, expected) in [
             (r"\d+", "1"),
             ("json|csv", "json"),
@@ -532,7 +532,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recursive_schema_without_an_end_has_none() {
+    fn an_infinitely_recursive_schema_has_no_sample() {
         let endless = json!({ "type": "object", "properties": { "next": { "$ref": "#/schemas/E" } }, "required": ["next"] });
         let schemas = BTreeMap::from([("E".to_owned(), endless.clone())]);
         assert_eq!(Sample { schemas: &schemas }.value(&endless), None);

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_single_crate_is_named_where_there_is_no_facade() {
+    fn names_the_single_crate_without_the_facade() {
         // This crate only has dev-dependencies on the single crates.
         let path = |path: CratePath| path.at(Span::call_site()).to_string();
         assert_eq!(path(CratePath::routing()), ":: stockade_routing");

@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_recognised() {
+    fn recognizes_typos() {
         check("PSOT", Some("POST"));
         check("GTE", Some("GET"));
         check("pots", Some("POST"));
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn other_words_are_not() {
+    fn ignores_other_words() {
         for word in ["", "x", "users", "QUERY", "HEAD", "summary"] {
             check(word, None);
         }

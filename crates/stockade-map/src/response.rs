@@ -416,7 +416,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statuses_sort_and_read_as_their_texts() {
+    fn statuses_sort_and_print_as_text() {
         let texts = ["101", "200", "299", "2XX", "300", "404", "4XX", "default"];
         let statuses: Vec<StatusDoc> = texts.iter().map(|text| text.parse().unwrap()).collect();
         assert!(statuses.is_sorted());

@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_is_one_and_stands_once() {
+    fn reports_invalid_and_duplicate_statuses() {
         let docs = RouteDocs::new("x").response(200, "a").response(99, "b").response(200, "c");
         let docs = docs.reply_example(600, 1);
         let expected = [
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_days_or_moments_in_order() {
+    fn dates_are_days_or_times_in_order() {
         let docs = || RouteDocs::new("x").deprecated_since("2026-11-30");
         check(&docs().sunset("2026-11-30T00:00:00Z"), &[]);
         check(&docs().sunset("9999-12-31"), &[]);
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_has_a_reason() {
+    fn hidden_routes_need_a_reason() {
         check(&RouteDocs::new("x").hidden("for our own tools"), &[]);
         check(&RouteDocs::new("x").hidden(" "), &["docs: `hidden` needs a reason"]);
     }

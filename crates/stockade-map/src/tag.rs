@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_needs_a_name() {
+    fn rejects_a_tag_without_a_name() {
         check(&Tag::new("users", "Accounts"), None);
         check(&Tag::new(" ", ""), Some("tag: it needs a name"));
         check(&Tag::from("users"), None);

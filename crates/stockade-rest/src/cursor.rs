@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_is_read_as_it_was_written() {
+    fn cursors_round_trip() {
         let keys = vec![json!(5), json!("é\u{0}\"')--"), json!(7)];
         for place in [Place::Keys(keys), Place::Item(json!(7)), Place::Item(json!("é"))] {
             let cursor = Cursor { sort: "-price,name".into(), backwards: true, place };
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_cursors() {
+    fn rejects_other_texts() {
         let encode = |json: &str| URL_SAFE_NO_PAD.encode(json);
         for text in [
             String::new(),

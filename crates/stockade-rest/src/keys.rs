@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_come_in_the_order_of_the_names() {
+    fn keys_are_in_the_order_of_the_names() {
         check(&tea(), &["id"], &json!([7]));
         check(&tea(), &["price", "NAME", "id"], &json!([4.5, "Assam", 7]));
         check(&tea(), &[], &json!([]));
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_an_error() {
+    fn a_missing_field_is_an_error() {
         check_refused(&tea(), &["id", "name"], "the JSON of an item has no field \"name\"");
         for item in [json!(null), json!(true), json!(1), json!("id"), json!(["id"])] {
             check_refused(&item, &["id"], "the JSON of an item is no object");

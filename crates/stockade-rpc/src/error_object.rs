@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_is_a_code() {
+    fn maps_each_status_to_a_code() {
         check(
             &ApiError::validation(vec![FieldError::new("name", "is required", "required")]),
             &json!({ "code": -32602, "message": "Invalid params",
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_internal_stays_inside() {
+    fn hides_internal_errors() {
         check(
             &ApiError::new(500, "postgres://root@db").with_details(json!({ "host": "db" })),
             &json!({ "code": -32603, "message": "Internal error", "data": { "status": 500 } }),

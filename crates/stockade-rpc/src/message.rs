@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_stays_as_it_came() {
+    fn preserves_ids() {
         for id in [
             "9223372036854775808",
             "1.0",
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_call_is_told() {
+    fn reports_invalid_calls() {
         for text in ["1", "null", "\"a\"", "{}", r#"{"foo":"boo"}"#, r#"{"jsonrpc":"2.0"}"#] {
             check(text, "-32600 null");
         }
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_told() {
+    fn reports_malformed_json() {
         for text in ["", " ", "{", "[", "[1", "[{]", "{\"jsonrpc\"", "nul", "[1] x", "{} {}"] {
             check(text, "-32700");
         }
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn the_old_form_has_no_version() {
+    fn plain_calls_have_no_version() {
         let plain = Rules { takes_plain: true, ..RULES };
         assert_eq!(shown(br#"{"method":"a","params":{}}"#, plain), "a {} - plain");
         assert_eq!(shown(br#"{"method":"a","id":1,"jsonrpc":"2.0"}"#, plain), "a - 1");
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_ends() {
+    fn nesting_is_bounded() {
         let nested = |depth: usize| {
             let (open, close) = ("[".repeat(depth), "]".repeat(depth));
             format!(r#"{{"jsonrpc":"2.0","method":"a","params":{open}{close},"id":1}}"#)

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_single_values_are_taken() {
+    fn accepts_lists_and_single_values() {
         check(ParamsKind::Listed, Some("[1,2,3]"), Ok("[1,2,3]"));
         check(ParamsKind::Listed, None, Ok("[]"));
         check(ParamsKind::Single, Some("[ 7 ]"), Ok("7"));
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_tells_the_form() {
+    fn the_schema_determines_the_form() {
         let object = json!({ "type": "object", "properties": { "b": {}, "a": {} } });
         assert_eq!(
             ParamsKind::of(&object),

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_result_is_an_error() {
+    fn unsuitable_responses_become_errors() {
         let internal = r#"{"error":{"code":-32603,"message":"Internal error"},"id":7}"#;
         check(200, "image/png", "png", internal);
         check(302, "application/json", "{}", internal);

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_read_as_browsers_read_them() {
+    fn reads_events_like_browsers() {
         check(&["data: a\n\n"], &[("message", "a", None)]);
         check(&["data:a\n\n", "data:  b\n\n"], &[("message", "a", None), ("message", " b", None)]);
         check(&["event: n\nid: 7\ndata: 1\ndata: 2\n\n"], &[("n", "1\n2", Some("7"))]);

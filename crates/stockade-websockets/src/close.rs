@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_that_must_not_be_sent_are_refused() {
+    fn rejects_reserved_close_codes() {
         for code in [0, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65_535] {
             let read = Close::read(&u16::to_be_bytes(code));
             assert!(matches!(read, Err(Violation::Protocol(_))), "{code}");
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_can_be_read() {
+    fn close_frames_round_trip() {
         let close = Close::new(Close::GOING_AWAY, "bye");
         assert_eq!(Close::read(&close.payload()), Ok(close));
         assert_eq!(Close::read(&[]), Ok(Close::new(Close::NONE, "")));

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_are_read() {
+    fn reads_frame_headers() {
         check(&[0x81, 0x85, 1, 2, 3, 4], Ok((OpCode::Text, 5)));
         check(&[0x02, 0xfe, 1, 0, 1, 2, 3, 4], Ok((OpCode::Binary, 256)));
         let long = [0x80, 0xff, 0, 0, 1, 0, 0, 0, 0, 0, 1, 2, 3, 4];
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_heads_are_refused() {
+    fn rejects_malformed_frame_headers() {
         check(&[0xc1, 0x85, 1, 2, 3, 4], Err("a reserved bit is set"));
         check(&[0x83, 0x85, 1, 2, 3, 4], Err(UNKNOWN_OPCODE));
         check(&[0x8b, 0x85, 1, 2, 3, 4], Err(UNKNOWN_OPCODE));
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mask_goes_on_where_it_was() {
+    fn the_mask_continues_at_its_position() {
         let mask = [1, 2, 3, 4];
         let plain: Vec<u8> = (0..100).collect();
         let masked: Vec<u8> =
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_written_in_the_shortest_form() {
+    fn writes_lengths_in_the_shortest_form() {
         let written = |length| {
             let mut out = Vec::new();
             write_head(&mut out, OpCode::Text, length);

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_counted_and_given_back() {
+    fn counts_and_releases_places() {
         let connections = Connections::new(3, 2);
         let client = |text: &str| Some(text.parse().unwrap());
         let first = connections.enter(client("2001:db8::1"));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_of_a_wave_is_given_back() {
+    fn releases_memory_after_a_traffic_spike() {
         let connections = Connections::new(10_000, 1);
         let client = |number: u32| Some(IpAddr::from(number.to_be_bytes()));
         let entered: Vec<_> = (0..10_000).map(|number| connections.enter(client(number))).collect();

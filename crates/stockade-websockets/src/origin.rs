@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_replaces_the_rule() {
+    fn a_list_replaces_the_same_origin_rule() {
         let list = ["https://app.example.com".to_owned()];
         let allowed = |origin| is_allowed(origin, "example.com", true, Some(&list));
         assert!(allowed("https://app.example.com"));
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn items_that_can_never_match_are_mistakes() {
+    fn origins_that_can_never_match_are_errors() {
         for sound in ["*", "https://example.com", "http://localhost:3000", "app://shop"] {
             assert_eq!(issue(sound), None);
         }

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_client_is_asked_and_then_given_up() {
+    fn pings_a_silent_client_and_then_closes() {
         let mut timeouts = Timeouts::new(Arc::new(WebSocketOptions::new()));
         assert_eq!(timeouts.tick, Duration::from_secs(10));
         assert_eq!(alarms(&mut timeouts, 4, true)[3], Alarm::Ping);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_not_the_clients_while_nobody_reads() {
+    fn silence_does_not_count_while_the_handler_does_not_read() {
         let mut timeouts = Timeouts::new(Arc::new(WebSocketOptions::new()));
         assert_eq!(alarms(&mut timeouts, 100, false), [Alarm::Nothing; 100]);
     }
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_takes_nothing_is_given_up_in_time() {
+    async fn gives_up_a_stalled_client_in_time() {
         check(&[(0, 0, true)], 30_000).await;
         check(&[(100, 65_536, true)], 30_100).await;
         check(&[(9_999, 65_536, true)], 39_999).await;
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_takes_something_and_one_without_a_limit_stay() {
+    async fn keeps_slow_clients_and_clients_without_a_limit() {
         let endless = WebSocketOptions::new().write_timeout(Duration::MAX);
         for (options, blocked) in [(WebSocketOptions::new(), false), (endless, true)] {
             let mut timeouts = Timeouts::new(Arc::new(options.ping_interval(None)));
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn idleness_is_about_messages() {
+    fn only_messages_end_idleness() {
         let options = WebSocketOptions::new().idle_timeout(Some(Duration::from_secs(20)));
         let mut timeouts = Timeouts::new(Arc::new(options));
         timeouts.moved_message();

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_is_saved_up_and_no_more() {
+    fn saves_up_at_most_one_second() {
         let mut rate = TokenBucket::new(3);
         let start = rate.seen;
         let allowed = |rate: &mut TokenBucket, after: u64, count: usize| {

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_found_at_its_first_wrong_byte() {
+    fn finds_the_first_invalid_byte() {
         let mut utf8 = Utf8Checker::default();
         assert_eq!(utf8.check("κόσμε".as_bytes()), Ok(()));
         assert_eq!(utf8.check(&[0xf4]), Ok(()));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_may_not_end_in_a_character() {
+    fn rejects_text_that_ends_within_a_character() {
         let mut utf8 = Utf8Checker::default();
         assert_eq!(utf8.check(&"€".as_bytes()[..2]), Ok(()));
         assert_eq!(utf8.finish(), Err(InvalidUtf8));
@@ -85,7 +85,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_are_judged_like_the_whole(
+        fn pieces_and_the_whole_text_agree(
             text in "\\PC{0,40}", wrong in prop::collection::vec(any::<u8>(), 0..4), cut in 1_usize..9,
         ) {
             let bytes = [text.as_bytes(), &wrong].concat();

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_task_that_sleeps_is_woken() {
+    fn wakes_only_sleeping_tasks() {
         let (set, count) = (Arc::new(WakerSet::default()), Arc::new(Count::default()));
         let task = Waker::from(Arc::clone(&count));
         let woken = || count.0.load(Ordering::Relaxed);

@@ -95,7 +95,7 @@ fn a_connection_begins_with_an_init() {
 }
 
 #[test]
-fn an_init_that_is_no_object_or_too_large_is_refused() {
+fn rejects_an_init_that_is_not_an_object_or_too_large() {
     for payload in ["7", "[]", "\"token\"", "true"] {
         let init = format!(r#"{{"type":"connection_init","payload":{payload}}}"#);
         check(&[(text(&init), "close 4400 (The payload is no object)")]);
@@ -106,14 +106,14 @@ fn an_init_that_is_no_object_or_too_large_is_refused() {
 }
 
 #[test]
-fn a_second_init_is_one_too_many() {
+fn rejects_a_second_init() {
     const CLOSED: &str = "close 4429 (Too many initialisation requests)";
     check(&[(text(INIT), "init nothing"), (text(INIT), CLOSED), (Accepted, "")]);
     check_ready(vec![(text(INIT), CLOSED), (text(INIT), "")]);
 }
 
 #[test]
-fn the_init_has_to_come_in_time() {
+fn a_late_init_closes_the_connection() {
     const CLOSED: &str = "close 4408 (Connection initialisation timeout)";
     check(&[(Clock(9_999), ""), (Clock(10_000), CLOSED), (text(INIT), "")]);
     // Neither pings nor a slow validation of the payload extend the timeout.
@@ -125,14 +125,14 @@ fn the_init_has_to_come_in_time() {
 }
 
 #[test]
-fn nothing_runs_before_the_acknowledgement() {
+fn no_operation_runs_before_the_acknowledgement() {
     const CLOSED: &str = "close 4401 (Unauthorized)";
     check(&[(subscribe("1"), CLOSED), (text(INIT), "")]);
     check(&[(text(INIT), "init nothing"), (subscribe("1"), CLOSED)]);
 }
 
 #[test]
-fn an_operation_goes_from_its_start_to_its_end() {
+fn an_operation_runs_until_it_completes() {
     check_ready(vec![
         (subscribe("1"), START_1),
         (Next("1", 7), r#"{"id":"1","type":"next","payload":7}"#),
@@ -153,13 +153,13 @@ fn an_operation_goes_from_its_start_to_its_end() {
 }
 
 #[test]
-fn the_end_of_an_unknown_operation_means_nothing() {
+fn ignores_the_end_of_an_unknown_operation() {
     check_ready(vec![(text(r#"{"type":"complete","id":"nobody"}"#), "")]);
     check(&[(text(r#"{"type":"complete","id":"1"}"#), "")]);
 }
 
 #[test]
-fn an_id_runs_once() {
+fn rejects_a_duplicate_operation_id() {
     check_ready(vec![
         (subscribe("1"), START_1),
         (subscribe("1"), "close 4409 (Subscriber for 1 already exists)"),
@@ -184,7 +184,7 @@ fn operations_are_counted() {
 }
 
 #[test]
-fn pings_are_answered_at_any_time() {
+fn responds_to_pings_at_any_time() {
     let ping = text(r#"{"type":"ping","payload":{"at":5}}"#);
     let pong = text(r#"{"type":"pong","payload":{"at":5}}"#);
     check(&[(ping, r#"{"type":"pong","payload":{"at":5}}"#), (pong, "")]);
@@ -193,7 +193,7 @@ fn pings_are_answered_at_any_time() {
 }
 
 #[test]
-fn a_message_that_the_protocol_does_not_know_ends_the_connection() {
+fn unknown_messages_close_the_connection() {
     let long = "x".repeat(MAX_ID + 1);
     let long = format!(r#"{{"type":"subscribe","id":"{long}","payload":{{}}}}"#);
     for (message, reason) in [
@@ -241,7 +241,7 @@ fn a_shutdown_completes_each_operation_first() {
 }
 
 #[test]
-fn an_outcome_that_cannot_be_written_ends_the_connection() {
+fn unserializable_outcome_closes_the_connection() {
     struct Unwritable;
     impl Serialize for Unwritable {
         fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {

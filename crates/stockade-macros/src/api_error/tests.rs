@@ -43,7 +43,7 @@ fn fields_become_arguments() {
 }
 
 #[test]
-fn documents_show_messages_with_the_names_of_fields() {
+fn documentation_shows_messages_with_field_names() {
     for (message, expected) in [
         ("plain", "plain"),
         ("no {id}", "no {id}"),
@@ -76,7 +76,7 @@ fn unknown_fields_are_named() {
 }
 
 #[test]
-fn every_variant_has_a_status_of_an_error() {
+fn every_variant_needs_an_error_status() {
     check("enum E { A }", &["1:9 `A` has no status: write `#[status(404)]` or another on it"]);
     for status in ["399", "600", "70000"] {
         let source = format!("enum E {{ #[status({status})] A }}");
@@ -95,7 +95,7 @@ fn every_variant_has_a_status_of_an_error() {
 }
 
 #[test]
-fn messages_stand_on_all_variants_or_on_none() {
+fn messages_are_on_all_variants_or_none() {
     check(
         "enum E { #[status(404, \"x\")] A, #[status(409)] B }",
         &["1:47 `B` has no message and another variant has: write `#[status(409, \"…\")]` on all \
@@ -104,14 +104,14 @@ fn messages_stand_on_all_variants_or_on_none() {
 }
 
 #[test]
-fn without_messages_only_the_conversion_is_written() {
+fn generates_only_the_conversion_without_messages() {
     let (_, tokens) = run("enum E { #[status(404)] A { #[from] source: std::io::Error } }");
     assert!(!tokens.contains("Display for"), "{tokens}");
     assert!(!tokens.contains("From < std :: io :: Error >"), "{tokens}");
 }
 
 #[test]
-fn causes_are_found() {
+fn finds_error_sources() {
     let (_, tokens) = run("enum E { #[status(500, \"x\")] A(#[from] std::io::Error) }");
     assert!(tokens.contains("From < std :: io :: Error > for E"), "{tokens}");
     check(
@@ -121,7 +121,7 @@ fn causes_are_found() {
 }
 
 #[test]
-fn transparent_stands_alone_on_one_field() {
+fn transparent_needs_one_field_and_no_other_argument() {
     let one = "`transparent` needs a variant with one field";
     check("enum E { #[status(transparent)] A }", &[&format!("1:18 {one}")]);
     check("enum E { #[status(transparent)] A(B, C) }", &[&format!("1:18 {one}")]);
@@ -144,7 +144,7 @@ fn transparent_stands_alone_on_one_field() {
 }
 
 #[test]
-fn transparent_goes_with_messages_and_without() {
+fn transparent_works_with_and_without_messages() {
     let (errors, tokens) =
         run("enum E { #[status(404, \"x\")] A, #[status(transparent)] B(#[from] C) }");
     assert!(errors.is_empty(), "{errors:?}");
@@ -181,7 +181,7 @@ fn problem_types_are_checked() {
 }
 
 #[test]
-fn members_have_types_and_free_names() {
+fn members_have_types_and_unreserved_names() {
     for name in ["type", "status", "title", "detail", "instance", "error", "details"] {
         let source =
             format!("#[status(404, type = \"x\")] struct E {{ #[member({name:?})] a: u8 }}");
@@ -222,6 +222,6 @@ fn members_have_types_and_free_names() {
 }
 
 #[test]
-fn a_union_is_no_error() {
+fn rejects_unions() {
     check("union E { a: u8 }", &["1:0 `ApiError` can be derived for enums and structs"]);
 }

@@ -31,13 +31,13 @@ fn expands(source: &str, expected: &str) {
 }
 
 #[test]
-fn an_empty_tree_is_a_tree() {
+fn accepts_an_empty_tree() {
     expands("", "RouteTree::new()");
     expands("\"users\": {}", "RouteTree::new().segment(\"users\", RouteTree::new())");
 }
 
 #[test]
-fn methods_take_any_case_and_a_handler_or_an_entry() {
+fn methods_accept_any_case_and_a_handler_or_entry() {
     expands(
         "get: a, Post: { handler: b, name: \"x\", max_body: 1 + 1, path: \"/y\", validation: v() },",
         "RouteTree::new()
@@ -65,7 +65,7 @@ fn head_options_and_any_are_methods() {
 }
 
 #[test]
-fn an_entry_begins_with_a_handler_without_its_key() {
+fn an_entry_can_begin_with_a_handler_without_a_key() {
     let entry = "RouteTree::new().method(Method::POST, RouteEntry::new(H).name(\"x\"))";
     for handler in ["handler", "name", "m::h", "h::<A, B>", "async || 1", "f(1, 2)"] {
         expands(&format!("POST: {{ {handler}, name: \"x\" }}"), &entry.replace('H', handler));
@@ -80,7 +80,7 @@ fn an_entry_begins_with_a_handler_without_its_key() {
 }
 
 #[test]
-fn limits_are_calls_of_the_entry() {
+fn limits_become_calls_on_the_entry() {
     expands(
         "GET: { timeout: SECOND * 5, handler: a, rate_limit: 10 / MINUTE },",
         "RouteTree::new().method(
@@ -98,7 +98,7 @@ fn limits_are_calls_of_the_entry() {
 }
 
 #[test]
-fn a_node_takes_each_setting_of_an_entry() {
+fn a_node_accepts_each_setting_of_an_entry() {
     for key in tree::SETTINGS {
         expands(
             &format!("{key}: x, GET: {{ h, {key}: y }}"),
@@ -112,7 +112,7 @@ fn a_node_takes_each_setting_of_an_entry() {
 }
 
 #[test]
-fn a_web_socket_stands_beside_the_methods() {
+fn a_node_can_have_methods_and_a_web_socket() {
     expands(
         "GET: a, ws: { handler: b, name: \"x\", options: o(), allowed_origins: [\"y\"] },",
         "RouteTree::new()
@@ -131,7 +131,7 @@ fn a_web_socket_stands_beside_the_methods() {
 }
 
 #[test]
-fn a_mount_stands_beside_the_methods() {
+fn a_node_can_have_methods_and_a_mount() {
     expands(
         "GET: a, mount: { Files::new(\"x\"), max_body: 1, middleware: [m] },",
         "RouteTree::new()
@@ -143,7 +143,7 @@ fn a_mount_stands_beside_the_methods() {
 }
 
 #[test]
-fn each_middleware_is_its_own_call() {
+fn each_middleware_becomes_a_separate_call() {
     expands(
         "middleware: [a, b(1, 2)], GET: { middleware: c, handler: h },",
         "RouteTree::new().middleware(a).middleware(b(1, 2))
@@ -164,7 +164,7 @@ fn trees_nest_and_spread() {
 }
 
 #[test]
-fn braces_that_are_no_entry_are_a_block() {
+fn braces_without_entry_keys_are_a_block() {
     expands("GET: { h }", "RouteTree::new().method(Method::GET, RouteEntry::new({h}))");
     expands(
         "GET: { m::h }, PUT: { let x = 1; h(x) }",
@@ -229,7 +229,7 @@ fn unknown_keys_of_an_entry_are_named() {
 }
 
 #[test]
-fn a_timeout_without_a_unit_is_named() {
+fn reports_a_timeout_without_a_unit() {
     let message = "`timeout` has a unit: `std::time::Duration::from_secs(…)`";
     check("GET: { h, timeout: 5 }", &[&format!("1:19 {message}")]);
     check("GET: { handler: h, timeout: 2.5 }", &[&format!("1:28 {message}")]);
@@ -238,7 +238,7 @@ fn a_timeout_without_a_unit_is_named() {
 }
 
 #[test]
-fn wrong_shapes_are_explained() {
+fn explains_wrong_syntax() {
     let holds = "a path segment holds `{ … }`: write `\"a\": { GET: … }` for a handler, \
                  `\"a\": { ..… }` for a tree";
     check("\"a\": h", &[&format!("1:5 {holds}")]);
@@ -269,7 +269,7 @@ fn wrong_shapes_are_explained() {
 }
 
 #[test]
-fn commas_are_missed_and_reading_goes_on() {
+fn reports_missing_commas_and_continues() {
     check("GET: a PUT: b", &["1:7 expected `,` before this"]);
     check("GET: a b, PUT: ", &["1:7 expected `,`", "1:10 expected a handler"]);
     check(
@@ -279,7 +279,7 @@ fn commas_are_missed_and_reading_goes_on() {
 }
 
 #[test]
-fn an_unread_group_does_not_end_everything() {
+fn continues_after_an_unread_group() {
     check(
         "GET: f(1 2), PSOT: h",
         &["1:9 expected `,`", "1:13 unknown key `PSOT`, did you mean `POST`?"],
@@ -287,7 +287,7 @@ fn an_unread_group_does_not_end_everything() {
 }
 
 #[test]
-fn the_rest_is_expanded() {
+fn expands_the_valid_rest() {
     let tokens = expansion("PSOT: a, GET: b, \"c\": { ?, PUT: d }");
     assert!(tokens.contains("compile_error!"), "{tokens}");
     assert!(tokens.contains("method(Method::GET,RouteEntry::new(b))"), "{tokens}");
@@ -295,14 +295,14 @@ fn the_rest_is_expanded() {
 }
 
 #[test]
-fn a_method_stands_once_at_a_node() {
+fn rejects_duplicate_methods_of_a_node() {
     check("GET: a,\nget: b", &["2:0 `GET` is there twice, first in line 1"]);
     check("GET: a, PUT: b, \"x\": { GET: c }", &[]);
     check("GET: a, \"x\": { GET: { handler: b, path: \"/y\" }, get: c }", &[]);
 }
 
 #[test]
-fn a_segment_stands_once_in_a_node() {
+fn rejects_duplicate_segments_of_a_node() {
     check(
         "\"a\": {},\n\"/a\": {}",
         &["2:0 the path segment \"/a\" matches the same as \"a\", first in line 1"],
@@ -316,7 +316,7 @@ fn a_segment_stands_once_in_a_node() {
 }
 
 #[test]
-fn equivalent_paths_of_a_method_are_found_anywhere() {
+fn finds_equivalent_paths_at_every_depth() {
     check(
         "\"a\": {\n \":id\": { GET: h } },\n\"a/:key\": { GET: h, PUT: h }",
         &["3:12 `GET /a/:key` is there twice, first in line 2"],
@@ -332,7 +332,7 @@ fn equivalent_paths_of_a_method_are_found_anywhere() {
 }
 
 #[test]
-fn names_of_routes_and_parameters_stand_once() {
+fn rejects_duplicate_route_and_parameter_names() {
     check(
         "GET: { handler: h, name: \"x\" },\nPUT: { handler: h, name: \"x\" }",
         &["2:25 the route name \"x\" is there twice, first in line 1"],
@@ -352,7 +352,7 @@ fn names_of_routes_and_parameters_stand_once() {
 }
 
 #[test]
-fn unreadable_paths_are_found() {
+fn reports_malformed_paths() {
     check("\":\": {}", &["1:1 path \":\" has no name after `:` at byte 0"]);
     check(
         "\"a\": { \":b:c\": { GET: h } }",
@@ -366,7 +366,7 @@ fn unreadable_paths_are_found() {
 }
 
 #[test]
-fn nothing_stands_below_the_rest() {
+fn rejects_segments_below_a_rest() {
     check(
         "\"a/**\": { GET: h, \"b\": { GET: h } }",
         &["1:18 nothing can follow `**`, and \"b\" stands below it"],
@@ -375,7 +375,7 @@ fn nothing_stands_below_the_rest() {
 }
 
 #[test]
-fn a_path_may_be_too_much_as_a_whole() {
+fn checks_the_limits_of_the_whole_path() {
     let optional = "\":a?/:b?/:c?/:d?/:e?\": { \":f?/:g?/:h?/:i?\": { GET: h } }";
     let found = mistakes(optional);
     assert_eq!(found.len(), 1, "{found:?}");

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_serde() {
+    fn names_match_serde() {
         for (case, field, variant) in [
             ("lowercase", "user_id", "userid"),
             ("UPPERCASE", "USER_ID", "USERID"),

@@ -110,7 +110,7 @@ fn bounds_do_not_contradict_each_other() {
 }
 
 #[test]
-fn keywords_stand_where_they_mean_something() {
+fn rejects_misplaced_keywords() {
     check("#[schema(required)] struct T;", &["1:9 `required` stands on a field"]);
     check_field(
         "u8",
@@ -121,7 +121,7 @@ fn keywords_stand_where_they_mean_something() {
 }
 
 #[test]
-fn opaque_is_for_fields_without_another_rule() {
+fn opaque_excludes_a_custom_rule() {
     check_field("Other", "opaque", &[]);
     check_field("Vec<bool>", "opaque, min_length = 3", &[]);
     check_field("Vec<bool>", "opaque = false, with = rule", &[]);
@@ -135,7 +135,7 @@ fn opaque_is_for_fields_without_another_rule() {
 }
 
 #[test]
-fn what_has_no_schema_is_refused() {
+fn rejects_types_without_a_schema() {
     check("union T { a: u8 }", &["1:0 `Schema` can be derived for structs and enums"]);
     check(
         "#[serde(tag = \"t\")] enum T { A(u8, u8), #[serde(other)] B }",
@@ -223,7 +223,7 @@ fn rejects_macros_that_change_the_fields_later() {
 }
 
 #[test]
-fn an_element_of_a_tuple_is_not_left_out() {
+fn tuple_elements_cannot_be_skipped() {
     check(
         "struct T(u8, #[serde(skip_serializing_if = \"is_zero\")] u8);",
         &[

@@ -51,7 +51,7 @@ fn names_keywords_among_fields() {
 }
 
 #[test]
-fn valid_schemas_pass() {
+fn accepts_valid_schemas() {
     for source in [
         "{}",
         "true",
@@ -69,7 +69,7 @@ fn valid_schemas_pass() {
 }
 
 #[test]
-fn expressions_are_left_to_run_time() {
+fn expressions_are_checked_at_run_time() {
     for source in [
         r#"{ "maxLenght": longest }"#,
         r#"{ (name): { "x": 1 } }"#,

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_goes_to_the_answers_of_its_status() {
+    fn a_header_is_on_the_responses_with_its_status() {
         use StatusDoc::{Class, Default, Exact};
 
         for status in [Exact(204), Class(2), Default] {
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_in_front_do_not_get_it() {
+    fn earlier_responses_do_not_get_the_header() {
         let own = HeaderDoc::new("retry-after", "").sometimes();
         let facts = DescribedRoute {
             answers: vec![ResponseDoc::error(401), ResponseDoc::error(429).header(own)],

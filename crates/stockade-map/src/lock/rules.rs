@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_stand_once() {
+    fn ids_are_unique() {
         let ids: BTreeSet<&str> = RULES.iter().map(|rule| rule.id).collect();
         assert_eq!(ids.len(), RULES.len());
     }

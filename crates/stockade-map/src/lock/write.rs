@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_sorted_and_small_values_stand_in_a_line() {
+    fn sorts_keys_and_writes_small_values_inline() {
         let value = json!({ "b": { "y": { "d": 1, "c": [] }, "x": {} }, "a": [] });
         let expected =
             "{\n  \"a\": [],\n  \"b\": {\n    \"x\": {},\n    \"y\": {\"c\": [], \"d\": 1}\n  }\n}";

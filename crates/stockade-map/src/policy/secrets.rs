@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_secrets_are_known() {
+    fn recognizes_names_of_secrets() {
         let check = |name: &str, expected: bool| assert_eq!(is_secret(name), expected, "{name}");
         for name in ["password_hash", "passwordHash", "PASSWORD", "new-password", "hashed_password"]
         {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_found_in_each_part_of_a_schema() {
+    fn finds_secrets_in_each_part_of_a_schema() {
         let named = json!({
             "type": "object",
             "properties": { "token": { "$ref": "#/schemas/Token" }, "again": { "$ref": "#/schemas/User" } },

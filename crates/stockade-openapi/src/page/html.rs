@@ -102,14 +102,14 @@ mod tests {
     }
 
     #[test]
-    fn a_listing_keeps_its_quotes_alone() {
+    fn a_listing_leaves_only_quotes_unescaped() {
         let mut html = Html::default();
         html.listing("</code>'\"&");
         assert_eq!(html.into_string(), "<pre>&lt;/code&gt;'\"&amp;</pre>");
     }
 
     #[test]
-    fn an_anchor_is_one_word_that_no_other_name_has() {
+    fn an_anchor_is_one_unique_word() {
         assert_eq!(anchor("accounts.create"), "accounts.create");
         assert_eq!(anchor("a b\"~é/"), "a~20b~22~7e~c3~a9~2f");
         assert_ne!(anchor("a~20b"), anchor("a b"));

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn paragraphs_lists_and_code_are_known() {
+    fn supports_paragraphs_lists_and_code() {
         assert_eq!(html("a `b<` c\nd\n\ne `f"), "<p>a <code>b&lt;</code> c\nd</p><p>e `f</p>");
         assert_eq!(
             html("a\n- b\n* `c`\n1. d"),
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn all_else_is_text() {
+    fn everything_else_is_text() {
         let hostile = "<img src=x onerror=alert(1)> [a](javascript:alert(1)) **b** <!--";
         let expected = "<p>&lt;img src=x onerror=alert(1)&gt; [a](javascript:alert(1)) **b** \
                         &lt;!--</p>";

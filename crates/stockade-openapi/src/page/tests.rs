@@ -25,7 +25,7 @@ fn text(file: &File) -> &str {
 }
 
 #[test]
-fn no_text_of_an_application_is_markup() {
+fn application_text_is_never_markup() {
     let mut router = router();
     let docs = RouteDocs::new(HOSTILE).description(HOSTILE).tags([HOSTILE]).response(200, HOSTILE);
     router.get("/it's&amp;so", async || "x").docs(docs);
@@ -44,7 +44,7 @@ fn no_text_of_an_application_is_markup() {
 }
 
 #[test]
-fn no_text_of_a_schema_is_markup() {
+fn schema_text_is_never_markup() {
     let schema = json!({
         "type": "object",
         "description": HOSTILE,
@@ -65,7 +65,7 @@ fn no_text_of_a_schema_is_markup() {
 }
 
 #[test]
-fn bounds_are_shown_where_the_type_does_not_say_them() {
+fn shows_bounds_that_the_type_does_not_imply() {
     let shown = |schema: Value| {
         let mut html = Html::default();
         schema::kind(&mut html, &schema);
@@ -80,7 +80,7 @@ fn bounds_are_shown_where_the_type_does_not_say_them() {
 }
 
 #[test]
-fn schemas_in_themselves_come_to_an_end() {
+fn recursive_schemas_end() {
     let schemas = json!({ "Node": {
         "type": "object",
         "required": ["next"],
@@ -107,7 +107,7 @@ fn hidden_routes_limits_and_middleware_are_not_shown() {
 }
 
 #[test]
-fn many_operations_have_a_page_for_each_group() {
+fn many_operations_get_a_page_per_group() {
     let mut router = router();
     for group in ["carts", "users"] {
         for number in 0..31 {
@@ -127,7 +127,7 @@ fn many_operations_have_a_page_for_each_group() {
 }
 
 #[test]
-fn the_document_is_found_from_everywhere() {
+fn links_to_the_document_from_every_path() {
     for (docs_path, path, link) in [
         ("/docs", "/openapi.json", "\"openapi.json\""),
         ("/a/b/docs", "/a/openapi.json", "\"../../a/openapi.json\""),
@@ -142,7 +142,7 @@ fn the_document_is_found_from_everywhere() {
 }
 
 #[test]
-fn the_script_is_small_and_makes_no_markup() {
+fn the_script_is_small_and_creates_no_markup() {
     assert!(SCRIPT.len() <= 4096, "{}", SCRIPT.len());
     for word in ["innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", ".style"] {
         assert!(!SCRIPT.contains(word), "{word}");
@@ -151,7 +151,7 @@ fn the_script_is_small_and_makes_no_markup() {
 }
 
 #[test]
-fn webhooks_stand_on_the_page_of_all_operations() {
+fn webhooks_are_on_the_page_of_all_operations() {
     let body = json!({ "type": "object", "properties": { HOSTILE: { "type": "string" } } });
     let hook = || Webhook::schema(body.clone()).summary(HOSTILE).description(HOSTILE);
     let options = || OpenApiOptions::new("Shop", "1").webhook(HOSTILE, hook());
@@ -189,7 +189,7 @@ fn webhooks_stand_on_the_page_of_all_operations() {
 
 #[cfg(feature = "swagger-ui")]
 #[test]
-fn swagger_ui_is_there_where_it_is_asked_for() {
+fn swagger_ui_is_served_on_request() {
     let options = OpenApiOptions::new(HOSTILE, "1");
     let without = pages(router(), &options);
     assert!(without.file("try").is_none() && !text(without.index()).contains("Try it"));
@@ -211,7 +211,7 @@ fn swagger_ui_is_there_where_it_is_asked_for() {
 }
 
 #[test]
-fn a_ready_tag_is_made_once() {
+fn the_tag_is_computed_once() {
     let tag = ReadyTag::default();
     let first = tag.of(b"one").to_owned();
     assert_eq!(first, ETag::of(b"one").weak().to_string());

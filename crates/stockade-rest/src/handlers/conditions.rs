@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn one_tag_of_ours_is_a_version() {
+    fn one_generated_tag_is_a_version() {
         check(&["\"v17\""], Some(17));
         check(&["\"v0\""], Some(0));
         for other in

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_found_at_every_level() {
+    fn finds_duplicate_names_at_every_level() {
         check(r#"{"a":1,"b":[null,true,1.5,-1,"a"],"c":{"a":1}}"#, None);
         check(r#"{"a":1,"a":1}"#, Some("a"));
         check(r#"{"a":[{"b":{" at line x":1," at line x":2}}]}"#, Some(" at line x"));

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_takes_numbers_by_their_value() {
+    fn test_compares_numbers_by_value() {
         let item = json!({ "a": [2, 0.5], "b": 10 });
         let test = |path: &str, value: Value| {
             let patch = json!([{ "op": "test", "path": path, "value": value }]);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_test_is_a_conflict_and_a_wrong_operation_is_named() {
+    fn a_failed_test_is_409_and_invalid_operations_are_named() {
         let item = json!({ "a": 1 });
         check(&item, json!([{ "op": "test", "path": "/a", "value": 2 }]), 99, 409);
         for patch in [

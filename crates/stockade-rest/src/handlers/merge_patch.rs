@@ -47,7 +47,7 @@ mod tests {
     ];
 
     #[test]
-    fn the_examples_of_the_rfc_hold() {
+    fn matches_the_examples_of_the_rfc() {
         for [original, patch, expected] in EXAMPLES {
             let mut value: Value = serde_json::from_str(original).unwrap();
             merge(&mut value, serde_json::from_str(patch).unwrap());

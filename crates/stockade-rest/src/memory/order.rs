@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn null_passes_one_comparison_alone() {
+    fn null_passes_only_the_null_comparison() {
         for op in Op::ALL {
             check(&Value::Null, op, &json!(true), op == Op::Null);
             check(&Value::Null, op, &Value::Null, false);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_has_no_signs_of_its_own() {
+    fn a_prefix_has_no_wildcards() {
         check(&json!("50%_off"), Op::Prefix, &json!("50%"), true);
         check(&json!("500 off"), Op::Prefix, &json!("50%"), false);
         check(&json!("50a"), Op::Prefix, &json!("50_"), false);

@@ -49,7 +49,7 @@ fn by(sorts: &[(&str, Direction)]) -> Vec<Sort> {
 }
 
 #[tokio::test]
-async fn pages_follow_the_keys() {
+async fn pages_continue_after_the_keys() {
     use Direction::{Ascending, Descending};
 
     let store = filled().await;
@@ -98,7 +98,7 @@ async fn writes_are_done_at_one_version() {
 }
 
 #[tokio::test]
-async fn what_is_refused_is_not_written() {
+async fn rejected_writes_change_nothing() {
     let store = filled().await;
     let before = store.list(&ListQuery::new("id", 9)).await.unwrap().items;
     let taken = |outcome: Result<_, _>| matches!(outcome, Err(StoreError::Taken { field }) if field == "name");
@@ -122,7 +122,7 @@ async fn what_is_refused_is_not_written() {
 }
 
 #[tokio::test]
-async fn fields_outside_of_a_draft_stay() {
+async fn fields_outside_of_a_draft_are_preserved() {
     let store = MemoryStore::<Tea>::new();
     let mut first = draft("a", 1);
     first.set("owner", "ada");
@@ -134,6 +134,6 @@ async fn fields_outside_of_a_draft_stay() {
 }
 
 #[test]
-fn ids_are_made_as_their_type_reads_them() {
+fn generates_ids_that_their_type_can_read() {
     assert_eq!(super::usual_id::<Tea>(7), json!(7));
 }

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kind_of_a_field_is_told_by_its_schema() {
+    fn the_schema_determines_the_kind_of_a_field() {
         check(&json!({ "type": "integer" }), Kind::Number, false, false);
         check(&json!({ "type": ["boolean", "null"] }), Kind::Boolean, true, false);
         check(&json!({ "type": "string" }), Kind::Text, false, true);

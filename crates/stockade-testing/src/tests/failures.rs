@@ -52,7 +52,7 @@ async fn a_failure_prints_the_exchange_without_credentials() {
 }
 
 #[tokio::test]
-async fn a_refused_field_has_the_status_of_the_application() {
+async fn a_rejected_field_has_the_status_of_the_application() {
     let mut router = Router::new();
     router.validation_status(422);
     router.get("/users/:id", async |Path(id): Path<u8>| id.to_string());
@@ -68,7 +68,7 @@ async fn a_refused_field_has_the_status_of_the_application() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_never_answers_is_a_failure() {
+async fn a_missing_response_is_a_failure() {
     let client = TestClient::new(router());
     let error = client.get("/never").try_send().await.unwrap_err().to_string();
     let expected = "no response within 30s (TestClient::with_timeout)\n\nasked at ";
@@ -98,7 +98,7 @@ async fn a_body_without_end_is_a_failure() {
 }
 
 #[tokio::test]
-async fn a_stream_that_has_ended_stays_at_its_end() {
+async fn an_ended_stream_stays_ended() {
     let mut router = Router::new();
     router.get("/two", async || {
         // This stream panics if it is polled after its end.
@@ -126,7 +126,7 @@ async fn a_stream_that_has_ended_stays_at_its_end() {
 }
 
 #[tokio::test]
-async fn wrong_use_is_told() {
+async fn reports_wrong_use() {
     #[track_caller]
     fn check<T>(call: impl FnOnce() -> T, expected: &str) {
         let said = message(call);

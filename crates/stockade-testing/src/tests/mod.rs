@@ -126,7 +126,7 @@ async fn async_message<T>(call: impl Future<Output = T>) -> String {
 }
 
 #[tokio::test]
-async fn requests_and_answers() {
+async fn requests_and_responses() {
     for client in clients().await {
         let user = client.get("/users/7").await;
         user.assert_status(200)
@@ -180,7 +180,7 @@ async fn forms_with_files_arrive() {
 }
 
 #[tokio::test]
-async fn what_the_client_has_is_sent_unless_the_request_has_it() {
+async fn client_headers_are_defaults_for_requests() {
     for client in clients().await {
         let client = client.with_header("accept", "text/plain").with_bearer("friend");
         client.get("/friends").await.assert_status(200);
@@ -193,7 +193,7 @@ async fn what_the_client_has_is_sent_unless_the_request_has_it() {
 }
 
 #[tokio::test]
-async fn cookies_are_kept_and_forgotten() {
+async fn cookies_are_stored_and_removed() {
     for client in clients().await {
         let cookies = |value: Value| value["headers"][0].clone();
         let client = client.with_cookies();
@@ -210,7 +210,7 @@ async fn cookies_are_kept_and_forgotten() {
 }
 
 #[tokio::test]
-async fn the_peer_is_what_the_test_says() {
+async fn the_test_sets_the_peer() {
     let client = TestClient::new(router());
     client.get("/ip").await.assert_text("127.0.0.1");
     client.get("/ip").peer("203.0.113.7").await.assert_text("203.0.113.7");
@@ -222,7 +222,7 @@ async fn the_peer_is_what_the_test_says() {
 }
 
 #[tokio::test]
-async fn bodies_come_piece_by_piece() {
+async fn bodies_arrive_piece_by_piece() {
     for client in clients().await {
         let mut pieces = client.get("/pieces").stream().await;
         pieces.assert_status(200);
@@ -242,7 +242,7 @@ async fn bodies_come_piece_by_piece() {
 }
 
 #[tokio::test]
-async fn events_come_one_by_one() {
+async fn events_arrive_one_by_one() {
     for client in clients().await {
         let mut events = client.get("/events").stream().await;
         events.assert_header("content-type", "text/event-stream");
@@ -320,7 +320,7 @@ async fn receives_every_close_code_except_1014() {
 }
 
 #[tokio::test]
-async fn refused_web_sockets_give_the_answer() {
+async fn rejected_web_sockets_return_the_response() {
     for client in clients().await {
         let refused = client.websocket("/friends/chat").refused().await;
         refused.assert_status(401).assert_error("Authentication required");
@@ -367,7 +367,7 @@ async fn the_clock_moves_limits_and_tokens() {
 }
 
 #[tokio::test]
-async fn an_app_is_asked_with_the_options_of_a_call() {
+async fn host_options_apply_to_an_app() {
     let app: App = router().build().unwrap();
     let client = TestClient::new(&app).with_host_options(HostOptions::new().max_body_size(3));
     client.post("/length").body("four").await.assert_status(413);
@@ -375,7 +375,7 @@ async fn an_app_is_asked_with_the_options_of_a_call() {
 }
 
 #[tokio::test]
-async fn a_prefix_of_the_address_stands_before_each_path() {
+async fn the_path_of_the_address_prefixes_each_path() {
     let server = router().create_server().unwrap().bind("127.0.0.1:0").await.unwrap();
     let address = server.local_addr();
     tokio::spawn(server.serve());

@@ -56,7 +56,7 @@ fn check(frames: &[Vec<u8>], expected: Result<Vec<Event>, Violation>) {
 }
 
 #[test]
-fn messages_are_joined_and_control_frames_may_come_between() {
+fn joins_fragments_around_control_frames() {
     check(&[text(true, b"Hello")], Ok(vec![hello()]));
     check(&[text(true, b"")], Ok(vec![Event::Text(String::new())]));
     check(&[text(false, b"Hel"), more(false, b""), more(true, b"lo")], Ok(vec![hello()]));
@@ -68,14 +68,14 @@ fn messages_are_joined_and_control_frames_may_come_between() {
 }
 
 #[test]
-fn fragments_in_the_wrong_order_are_refused() {
+fn rejects_fragments_in_the_wrong_order() {
     check(&[more(true, b"x")], Err(Violation::Protocol("a continuation of nothing")));
     let inside = Err(Violation::Protocol("a message begins inside another one"));
     check(&[text(false, b"x"), text(true, b"y")], inside);
 }
 
 #[test]
-fn binary_messages_are_kept_or_forgotten() {
+fn binary_messages_are_kept_or_dropped() {
     let bytes = [
         frame(false, TheirOpCode::Data(Data::Binary), &[0xff; 50]),
         more(true, &[0xff; 50]),
@@ -92,7 +92,7 @@ fn binary_messages_are_kept_or_forgotten() {
 }
 
 #[test]
-fn the_limit_counts_from_the_head_on_and_over_all_fragments() {
+fn the_limit_counts_announced_bytes_of_all_fragments() {
     check(&[text(true, &[b'x'; 100])], Ok(vec![Event::Text("x".repeat(100))]));
     let head_only = text(true, &[b'x'; 101])[..8].to_vec();
     check(&[head_only], Err(Violation::TooLarge));
@@ -106,7 +106,7 @@ fn the_limit_counts_from_the_head_on_and_over_all_fragments() {
 /// Autobahn 6.4.3 and 6.4.4: the error is reported before the frame is
 /// complete.
 #[test]
-fn bad_utf8_is_refused_at_once() {
+fn rejects_invalid_utf8_immediately() {
     let whole = text(true, b"\xce\xba\xe1\xbd\xb9\xf4\x90\x80\x80edited");
     // Six header bytes, five valid bytes of text, and the invalid byte.
     let mut decoder = Decoder::new(100, false);
@@ -134,7 +134,7 @@ fn an_announced_length_reserves_nothing() {
 
 proptest! {
     #[test]
-    fn whatever_tungstenite_sends_is_understood(
+    fn reads_all_messages_of_tungstenite(
         messages in prop::collection::vec("\\PC{0,200}", 0..6),
         fragment in 1_usize..64, cut in 1_usize..500,
     ) {
@@ -154,7 +154,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_panic_and_the_cuts_do_not_matter(
+    fn no_bytes_panic_and_segmentation_does_not_matter(
         bytes in prop::collection::vec(any::<u8>(), 0..300), cut in 1_usize..50,
     ) {
         let whole = decode(&mut Decoder::new(1_000, true), &bytes, usize::MAX);

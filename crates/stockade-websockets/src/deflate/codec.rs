@@ -246,7 +246,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn messages_survive_in_pieces(
+        fn messages_round_trip_in_pieces(
             messages in prop::collection::vec(prop::collection::vec(0_u8..8, 0..5_000), 1..6),
             bits in 9_u8..=15,
             takeover: bool,

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn declines_offers_that_cannot_be_met() {
+    fn declines_unsupported_offers() {
         // zlib does not support a window of 256 bytes.
         check(Deflate::new(), "permessage-deflate; server_max_window_bits=8", None);
         for parameters in [
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_the_first_offer_that_can_be_met() {
+    fn accepts_the_first_supported_offer() {
         let offers = "permessage-deflate; unknown, x; y=\"a, permessage-deflate\", \
                       permessage-deflate; server_max_window_bits=10, permessage-deflate";
         let expected = format!("{NO_TAKEOVER}; server_max_window_bits=10");

@@ -49,7 +49,7 @@ fn check(changed: &[(&str, &str)], expected: u16) {
 }
 
 #[test]
-fn tokens_are_found_in_lists_and_in_any_case() {
+fn finds_tokens_in_lists_and_in_any_case() {
     check(&[], 101);
     check(&[("upgrade", "WebSocket")], 101);
     check(&[("upgrade", "h2c, websocket")], 101);
@@ -73,14 +73,14 @@ fn only_get_opens_a_connection() {
 }
 
 #[test]
-fn only_version_13_is_spoken() {
+fn accepts_only_version_13() {
     for version in ["", "8", "12", "14", "013", "13, 8"] {
         check(&[("sec-websocket-version", version)], 426);
     }
 }
 
 #[test]
-fn who_should_upgrade_is_told_to_what() {
+fn a_426_names_the_protocol() {
     let version = ("Sec-WebSocket-Version", "13");
     for missing in ["sec-websocket-version", "upgrade"] {
         let error = validated(good(&[missing]), WebSocketOptions::new()).unwrap_err();
@@ -106,7 +106,7 @@ fn the_key_is_16_bytes() {
 }
 
 #[test]
-fn pages_of_other_origins_are_refused() {
+fn rejects_other_origins() {
     check(&[("origin", "https://example.com")], 101);
     check(&[("origin", "https://evil.com")], 403);
     check(&[("origin", "null")], 403);
@@ -115,7 +115,7 @@ fn pages_of_other_origins_are_refused() {
 }
 
 #[test]
-fn on_tls_the_page_is_of_https_too() {
+fn requires_an_https_origin_on_tls() {
     for (origin, target, tls, expected) in [
         ("https://example.com", "/", true, true),
         ("http://example.com", "/", true, false),
@@ -138,7 +138,7 @@ fn on_tls_the_page_is_of_https_too() {
 
 /// The rules have an order: the first violation determines the response.
 #[test]
-fn the_first_fault_is_the_answer() {
+fn responds_with_the_first_error() {
     check(&[("upgrade", ""), ("sec-websocket-version", "8")], 426);
     check(&[("connection", ""), ("sec-websocket-version", "8")], 400);
     check(&[("sec-websocket-version", "8"), ("sec-websocket-key", "")], 426);
@@ -146,7 +146,7 @@ fn the_first_fault_is_the_answer() {
 }
 
 #[test]
-fn a_body_or_an_old_version_is_refused() {
+fn rejects_a_body_or_an_old_version() {
     check(&[("content-length", "0")], 101);
     check(&[("content-length", "5")], 400);
     check(&[("transfer-encoding", "chunked")], 400);
@@ -155,7 +155,7 @@ fn a_body_or_an_old_version_is_refused() {
 }
 
 #[test]
-fn a_host_that_gives_nothing_away_is_told_last() {
+fn reports_a_host_without_upgrades_last() {
     let request = Request::from(good(&[]).body(()).unwrap());
     let error = validate(&request, &rules(WebSocketOptions::new())).unwrap_err();
     // Not a 5xx: each would write an error-level log line.
@@ -163,7 +163,7 @@ fn a_host_that_gives_nothing_away_is_told_last() {
 }
 
 #[test]
-fn the_first_of_our_subprotocols_is_agreed_on() {
+fn selects_the_first_of_our_subprotocols() {
     let negotiated = |theirs: &str| {
         let request = good(&[]).header("sec-websocket-protocol", theirs);
         let options = WebSocketOptions::new().protocols(["v2", "v1"]);
@@ -193,7 +193,7 @@ fn an_extended_connect_needs_neither_key_nor_tokens() {
 }
 
 #[test]
-fn options_that_can_never_work_are_mistakes() {
+fn unusable_options_are_configuration_errors() {
     let options = WebSocketOptions::new()
         .allowed_origins(["example.com"])
         .protocols(["a b"])

@@ -31,7 +31,7 @@ fn join(joined: &Joined, room: &str) -> u16 {
 }
 
 #[test]
-fn a_client_makes_so_many_rooms_and_others_go_on() {
+fn limits_the_rooms_of_a_client() {
     let rooms = Rooms::new(RoomLimits::new().rooms(5).rooms_per_client(2).rooms_per_member(4));
     let one = enter(&rooms, Some("2001:db8::1"));
     let neighbour = enter(&rooms, Some("2001:db8::2"));
@@ -58,7 +58,7 @@ fn a_client_makes_so_many_rooms_and_others_go_on() {
 }
 
 #[test]
-fn one_address_takes_a_fiftieth_of_the_rooms_at_most() {
+fn one_address_can_use_a_fiftieth_of_the_rooms() {
     let rooms = Rooms::default();
     let mut made = 0;
     let sockets: Vec<Joined> = (0..100).map(|_| enter(&rooms, Some("192.0.2.1"))).collect();
@@ -92,7 +92,7 @@ fn full_table(name: usize) -> u64 {
 }
 
 #[test]
-fn a_full_table_takes_as_much_as_the_documentation_says() {
+fn a_full_table_uses_the_documented_memory() {
     let (short, long) = (full_table(17), full_table(253));
     assert!(short < 16_000_000, "{short} bytes");
     assert!(long < 30_000_000, "{long} bytes");
@@ -178,7 +178,7 @@ impl Backplane for Notes {
 }
 
 #[test]
-fn a_backplane_is_told_of_the_first_and_the_last_of_an_audience() {
+fn a_backplane_learns_of_the_first_and_last_member() {
     let notes = Notes::default();
     let rooms = Rooms::with_backplane(RoomLimits::new(), notes.clone());
     let first = enter(&rooms, None);
@@ -196,7 +196,7 @@ fn a_backplane_is_told_of_the_first_and_the_last_of_an_audience() {
 }
 
 #[test]
-fn a_message_that_is_dropped_is_an_error_of_try_broadcast() {
+fn try_broadcast_reports_a_dropped_message() {
     let rooms = Rooms::with_backplane(RoomLimits::new(), Notes::default());
     let _member = enter(&rooms, None);
     assert_eq!(rooms.broadcast(Audience::All, "abc"), 1, "own members get it");
@@ -207,7 +207,7 @@ fn a_message_that_is_dropped_is_an_error_of_try_broadcast() {
 }
 
 #[tokio::test]
-async fn gaps_and_ids_are_told_as_the_application_has_set() {
+async fn sends_gaps_and_ids_as_configured() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let gaps = Arc::clone(&told);
     let rooms = Rooms::default()

@@ -210,7 +210,7 @@ async fn messages_are_compressed_in_both_directions() {
 }
 
 #[tokio::test]
-async fn a_kept_window_makes_repetition_small() {
+async fn a_kept_window_compresses_repetition() {
     let length = |takeover| async move {
         let deflate = Deflate::new().context_takeover(takeover);
         let mut client = open(OFFER, WebSocketOptions::new().compression(deflate)).await;
@@ -231,7 +231,7 @@ async fn a_kept_window_makes_repetition_small() {
 }
 
 #[tokio::test]
-async fn bytes_that_do_not_compress_are_sent_as_they_are() {
+async fn sends_incompressible_bytes_unchanged() {
     let options = WebSocketOptions::new().binary(true).compression(true);
     let mut client = open(OFFER, options).await;
     let mut state = 1_u32;
@@ -249,7 +249,7 @@ async fn bytes_that_do_not_compress_are_sent_as_they_are() {
 }
 
 #[tokio::test]
-async fn the_limit_holds_for_decompressed_bytes() {
+async fn the_limit_applies_to_decompressed_bytes() {
     let options = || WebSocketOptions::new().max_payload(10_000).compression(true);
     let mut client = open(OFFER, options()).await;
     client.send_compressed(TEXT, &vec![b'a'; 10_000], 5).await;
@@ -353,7 +353,7 @@ async fn reads_messages_of_other_compressors() {
 }
 
 #[tokio::test]
-async fn a_handler_that_decides_compresses_too() {
+async fn compression_works_with_an_upgrade_in_the_handler() {
     async fn decides(upgrade: WebSocketUpgrade) -> Response {
         upgrade.on_upgrade(echo)
     }

@@ -44,7 +44,7 @@ impl AsyncWrite for Flood {
 }
 
 #[tokio::test]
-async fn a_client_that_sends_without_pause_does_not_put_off_the_end() {
+async fn a_client_that_sends_without_pause_does_not_delay_the_end() {
     async fn drain(mut socket: WebSocket) {
         while socket.recv().await.is_some() {}
     }
@@ -93,7 +93,7 @@ async fn a_handler_ends_the_connection() {
 }
 
 #[tokio::test]
-async fn a_shutdown_says_1001() {
+async fn a_shutdown_closes_with_1001() {
     let (shut, told) = oneshot::channel::<()>();
     let shutdown = async { drop(told.await) };
     let connection = connect_with(web_socket_handler(echo), WebSocketOptions::new(), |upgraded| {
@@ -110,7 +110,7 @@ async fn a_shutdown_says_1001() {
 }
 
 #[tokio::test]
-async fn a_handler_that_asks_for_the_shutdown_has_a_last_word() {
+async fn a_handler_can_send_a_last_message_at_shutdown() {
     async fn says_goodbye(socket: WebSocket) {
         let sender = socket.sender();
         sender.shutting_down().await;
@@ -143,7 +143,7 @@ async fn a_handler_that_asks_for_the_shutdown_has_a_last_word() {
 }
 
 #[tokio::test]
-async fn a_client_whose_messages_wait_is_heard() {
+async fn reads_waiting_messages_of_a_client() {
     async fn floods(mut socket: WebSocket) {
         let sender = socket.sender().clone();
         let flood = async { while sender.send("x".repeat(1_000)).await.is_ok() {} };
@@ -165,7 +165,7 @@ async fn a_client_whose_messages_wait_is_heard() {
 }
 
 #[tokio::test]
-async fn pings_of_a_client_that_does_not_read_are_not_kept() {
+async fn does_not_queue_pings_of_a_client_that_does_not_read() {
     async fn waits(socket: WebSocket) {
         socket.sender().ended().await;
     }
@@ -197,7 +197,7 @@ async fn refused(sent: &[Vec<u8>], options: WebSocketOptions) -> u16 {
 }
 
 #[tokio::test]
-async fn broken_rules_have_their_codes() {
+async fn protocol_errors_have_their_close_codes() {
     let options = WebSocketOptions::new;
     assert_eq!(refused(&[frame(0x80, b"x")], options()).await, 1_002);
     assert_eq!(refused(&[frame(0xc1, b"x")], options()).await, 1_002);
@@ -213,7 +213,7 @@ async fn broken_rules_have_their_codes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_vanished_is_forgotten() {
+async fn removes_a_vanished_client() {
     let connection = connect(web_socket_handler(echo), WebSocketOptions::new()).await;
     let Connection { mut client, served, connections } = connection;
     let begun = tokio::time::Instant::now();
@@ -226,7 +226,7 @@ async fn a_client_that_vanished_is_forgotten() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_answers_pings_stays_until_it_is_idle() {
+async fn a_client_that_sends_pongs_stays_until_it_is_idle() {
     let options = WebSocketOptions::new().idle_timeout(Some(Duration::from_secs(600)));
     let (mut client, served) = connect(web_socket_handler(echo), options).await.client().await;
     let begun = tokio::time::Instant::now();
@@ -267,7 +267,7 @@ async fn pings_of_the_handler_do_not_end_the_idle_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_does_not_read_is_cut_off_and_its_handler_too() {
+async fn disconnects_a_client_that_does_not_read_and_ends_its_handler() {
     async fn shout(socket: WebSocket) {
         while socket.send("x".repeat(1_000)).await.is_ok() {}
         std::future::pending::<()>().await;
@@ -283,7 +283,7 @@ async fn a_client_that_does_not_read_is_cut_off_and_its_handler_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_close_frame_that_is_not_answered_is_waited_for_to_a_bound() {
+async fn waits_a_bounded_time_for_a_close_frame() {
     async fn leave(socket: WebSocket) {
         socket.close(Close::NORMAL, "").await;
     }
@@ -294,7 +294,7 @@ async fn a_close_frame_that_is_not_answered_is_waited_for_to_a_bound() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_goes_on_after_its_end_is_cut_off() {
+async fn disconnects_a_client_that_continues_after_its_end() {
     let mut connection = connect(web_socket_handler(echo), WebSocketOptions::new()).await;
     let begun = tokio::time::Instant::now();
     connection.client.write_all(&frame(0x80, b"x")).await.unwrap();

@@ -137,7 +137,7 @@ fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn messages_go_in_both_directions_and_the_end_is_agreed_on() {
+async fn messages_and_close_frames_work_in_both_directions() {
     let connection = connect(web_socket_handler(echo), WebSocketOptions::new()).await;
     let connections = Arc::clone(&connection.connections);
     assert_eq!(connections.count(), 1);
@@ -185,7 +185,7 @@ async fn binary_messages_are_an_option() {
 }
 
 #[tokio::test]
-async fn the_handler_sees_code_and_reason_and_the_halves_work_alone() {
+async fn halves_work_separately_and_receive_code_and_reason() {
     let (told, seen) = oneshot::channel();
     let told = Arc::new(std::sync::Mutex::new(Some(told)));
     let handler = move |socket: WebSocket| {
@@ -213,7 +213,7 @@ async fn the_handler_sees_code_and_reason_and_the_halves_work_alone() {
 }
 
 #[tokio::test]
-async fn what_came_with_the_handshake_is_delivered() {
+async fn delivers_bytes_received_with_the_handshake() {
     let ahead = [frame(0x81, b"early"), frame(0x81, b"b")].concat();
     let handler = web_socket_handler(echo);
     let connection =
@@ -224,7 +224,7 @@ async fn what_came_with_the_handshake_is_delivered() {
 }
 
 #[tokio::test]
-async fn a_half_that_is_dropped_does_not_stop_the_reading() {
+async fn dropping_a_half_does_not_stop_reading() {
     async fn only_sends(socket: WebSocket) {
         let (receiver, sender) = socket.split();
         // Waits until more has arrived than is read ahead.
@@ -244,7 +244,7 @@ async fn a_half_that_is_dropped_does_not_stop_the_reading() {
 }
 
 #[tokio::test]
-async fn messages_are_json_that_is_checked() {
+async fn validates_json_messages() {
     async fn double(mut socket: WebSocket) -> Result<(), ApiError> {
         while let Some(number) = socket.recv_json::<u64>().await {
             match number {
@@ -266,7 +266,7 @@ async fn messages_are_json_that_is_checked() {
 }
 
 #[tokio::test]
-async fn messages_of_too_many_values_are_refused_and_the_connection_goes_on() {
+async fn rejects_messages_with_too_many_values_and_continues() {
     async fn count(mut socket: WebSocket) -> Result<(), ApiError> {
         while let Some(read) = socket.recv_json::<serde_json::Value>().await {
             match read {
@@ -291,7 +291,7 @@ async fn messages_of_too_many_values_are_refused_and_the_connection_goes_on() {
 }
 
 #[tokio::test]
-async fn errors_of_extractors_and_limits_answer_the_handshake() {
+async fn errors_of_extractors_and_limits_reject_the_handshake() {
     async fn picky(_socket: WebSocket, Path(_): Path<u64>) {}
     let connections = Connections::new(0, 10);
     let options = WebSocketOptions::new;
@@ -304,7 +304,7 @@ async fn errors_of_extractors_and_limits_answer_the_handshake() {
 }
 
 #[tokio::test]
-async fn rooms_are_entered_told_and_left() {
+async fn rooms_can_be_joined_messaged_and_left() {
     let rooms = Rooms::default();
     let handler = {
         let rooms = rooms.clone();
@@ -347,7 +347,7 @@ async fn rooms_are_entered_told_and_left() {
 }
 
 #[tokio::test]
-async fn a_slow_reader_of_a_room_is_told_so_or_misses_it() {
+async fn a_slow_reader_of_a_room_misses_messages_or_learns_of_it() {
     for (policy, expected) in [(SlowReader::Close, true), (SlowReader::Skip, false)] {
         let rooms = Rooms::default();
         let (entered, ready) = oneshot::channel();

@@ -104,7 +104,7 @@ async fn tells(mut socket: WebSocket) -> Result<(), ApiError> {
 }
 
 #[tokio::test]
-async fn control_frames_are_messages_where_they_are_asked_for() {
+async fn control_frames_are_messages_on_request() {
     let (told, seen) = oneshot::channel();
     let told = Arc::new(std::sync::Mutex::new(Some(told)));
     let handler = web_socket_handler(move |mut socket: WebSocket| {
@@ -196,7 +196,7 @@ async fn a_flood_of_pings_waits_for_a_handler_that_does_not_receive() {
 }
 
 #[test]
-fn the_traits_are_there_for_other_crates() {
+fn other_crates_can_use_the_traits() {
     fn is_both<S: Sink<Message, Error = SocketError> + Unpin + Send>() {}
     fn is_shared<S: Send + Sync + 'static>() {}
     is_both::<Sender>();

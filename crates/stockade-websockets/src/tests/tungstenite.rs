@@ -76,7 +76,7 @@ fn accepts_no_header_that_tungstenite_rejects() {
 
 /// RFC 6455 requires the shortest form only from senders.
 #[test]
-fn accepts_lengths_in_a_longer_form_as_tungstenite_does() {
+fn accepts_lengths_in_a_longer_form_like_tungstenite() {
     for bytes in
         [&[0x81, 0xfe, 0, 5, 1, 2, 3, 4][..], &[0x81, 0xff, 0, 0, 0, 0, 0, 0, 0, 5, 1, 2, 3, 4]]
     {
@@ -94,7 +94,7 @@ fn rejects_an_unknown_opcode_at_the_second_byte() {
 }
 
 #[test]
-fn writes_headers_as_tungstenite_does() {
+fn writes_headers_like_tungstenite() {
     let opcodes = [OpCode::Text, OpCode::Binary, OpCode::Close, OpCode::Ping, OpCode::Pong];
     for (opcode, length) in
         opcodes.into_iter().flat_map(|opcode| LENGTHS.map(|length| (opcode, length)))

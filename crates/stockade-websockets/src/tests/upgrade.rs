@@ -21,7 +21,7 @@ async fn decide(
 }
 
 #[tokio::test]
-async fn a_handler_may_answer_before_the_upgrade() {
+async fn a_handler_can_respond_before_the_upgrade() {
     async fn refuses(_: WebSocketUpgrade) -> (StatusCode, &'static str) {
         (StatusCode::FORBIDDEN, "not today")
     }
@@ -41,7 +41,7 @@ async fn a_handler_may_answer_before_the_upgrade() {
 }
 
 #[tokio::test]
-async fn a_handler_may_upgrade_after_it_has_waited() {
+async fn a_handler_can_upgrade_after_waiting() {
     async fn greets(upgrade: WebSocketUpgrade) -> Response {
         tokio::task::yield_now().await;
         let greeting = "hello".to_owned();
@@ -81,7 +81,7 @@ async fn the_result_of_the_connection_ends_it() {
 }
 
 #[tokio::test]
-async fn a_subprotocol_is_selected_of_those_that_the_client_names() {
+async fn selects_a_subprotocol_that_the_client_offers() {
     async fn negotiates(upgrade: WebSocketUpgrade) -> Response {
         let requested: Vec<String> = upgrade.requested_protocols().map(str::to_owned).collect();
         let of_the_route = upgrade.protocol().unwrap_or("-").to_owned();
@@ -111,7 +111,7 @@ async fn a_subprotocol_is_selected_of_those_that_the_client_names() {
 }
 
 #[tokio::test]
-async fn the_socket_knows_the_protocol_that_was_selected() {
+async fn the_socket_has_the_selected_protocol() {
     let handler = web_socket_handler(async |upgrade: WebSocketUpgrade| {
         upgrade.protocols(["b"]).on_upgrade(async |socket: WebSocket| {
             let protocol = socket.protocol().unwrap_or("-").to_owned();
@@ -127,7 +127,7 @@ async fn the_socket_knows_the_protocol_that_was_selected() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_sent_runs_nothing() {
+async fn an_unsent_response_starts_no_handler() {
     let handler = web_socket_handler(async |upgrade: WebSocketUpgrade| {
         drop(upgrade.on_upgrade(async |_: WebSocket| -> () { panic!("must not run") }));
         StatusCode::IM_A_TEAPOT

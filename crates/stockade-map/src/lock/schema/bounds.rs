@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bounds_are_compared_by_the_values_that_fit() {
+    fn compares_bounds_by_the_accepted_values() {
         fn check(old: &Value, new: &Value, expected: &[(&str, Effect)]) {
             let (Value::Object(before), Value::Object(after)) = (old, new) else { unreachable!() };
             assert_eq!(compare(before, after), expected, "{old} -> {new}");
