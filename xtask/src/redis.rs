@@ -16,14 +16,18 @@ const MEASUREMENTS: &[&str] = &[
     "cluster::the_cluster_connection_of_the_client_library",
     "faults::the_manager_of_the_client_library",
     "long::",
-    "revocations::three_processes_that_read_cost_little",
+    "revocations::three_reading_processes_cost_little",
     "rooms::load::broadcasts_in_a_second",
     "rooms::load::the_time_of_a_broadcast",
 ];
 
 /// Tests with failovers or faults that last for seconds: two minutes together.
-const FAILOVERS: &[&str] =
-    &["cluster::our_links_to_a_cluster", "rooms::failover::", "sentinel::", "behind_sentinel"];
+const FAILOVERS: &[&str] = &[
+    "cluster::cluster_links_recover_from_faults",
+    "rooms::failover::",
+    "sentinel::",
+    "behind_sentinel",
+];
 
 pub fn run() -> Outcome {
     let Some(program) = find_program() else {

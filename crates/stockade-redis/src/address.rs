@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_read_and_its_password_is_told_to_nobody() {
+    fn reads_an_address_and_hides_its_password() {
         check("redis://127.0.0.1", Some("127.0.0.1:6379"));
         check("valkey://shop:secret@cache.internal:7000/2", Some("cache.internal:7000"));
         check("redis://:secret@[::1]:7000", Some("[::1]:7000"));

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_failures_in_a_row_open_it() {
+    fn opens_after_three_consecutive_failures() {
         let mut breaker = Breaker::new();
         assert!(!breaker.failed() && !breaker.failed());
         breaker.succeeded();
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn it_opens_for_longer_until_a_command_is_answered() {
+    fn stays_open_longer_until_a_command_succeeds() {
         let mut breaker = Breaker::new();
         let mut times = Vec::new();
         for _ in 0..7 {

@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_state_of_an_engine_is_read() {
+    fn reads_the_state_of_a_server() {
         let info = "# Server\r\nredis_version:7.0.15\r\n\r\nloading:0\r\nrole:master\r\n\
             maxmemory_policy:noeviction\r\n";
         let engine = EngineInfo::read(info);

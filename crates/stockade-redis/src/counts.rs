@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_has_its_kind_in_front() {
+    fn the_prefix_of_a_key_gives_its_kind() {
         for (key, expected) in [
             ("shop:rate:fixed:1:2:default:a", "rate_limit"),
             ("shop:{revoked}", "revocation"),

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_has_the_slot_of_the_specification() {
+    fn slots_match_the_specification() {
         assert_eq!(crc16(b"123456789"), 0x31C3);
         assert_eq!(slot("foo"), 12_182);
         assert_eq!(slot("{user1000}.following"), slot("{user1000}.followers"));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_map_is_read() {
+    fn reads_the_slot_map() {
         let text = |text: &str| Value::BulkString(text.as_bytes().to_vec());
         let node = |host: Value, port| Value::Array(vec![host, Value::Int(port), text("id")]);
         let range = |first, last, node| {

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_become_decisions() {
+    fn replies_become_decisions() {
         use Algorithm::{FixedWindow, Gcra, SlidingWindow};
         check(FixedWindow, &[1, 1, 60_000], Some((1, 99, 60_000, 0)));
         check(FixedWindow, &[6, 60, 1_500], Some((6, 40, 1_500, 0)));

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_busy_key_takes_more_and_spends_it_here() {
+    fn a_busy_key_leases_more_and_spends_it_locally() {
         let (leases, start) = (Leases::new(16), Instant::now());
         let end = start + Duration::from_secs(60);
         let ask = || match leases.take(7, 160, start) {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_spent_dies_with_the_window() {
+    fn unspent_leases_expire_with_the_window() {
         let (leases, start) = (Leases::new(4), Instant::now());
         let end = start + Duration::from_secs(1);
         assert_eq!(leases.take(7, 100, start), Step::Ask(1));

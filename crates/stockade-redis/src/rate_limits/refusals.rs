@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_holds_until_its_end() {
+    fn a_rejection_lasts_until_its_end() {
         let (refusals, start) = (Refusals::new(), Instant::now());
         let at = |seconds: u64| start + Duration::from_secs(seconds);
         refusals.keep(7, at(2), at(60), start);
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_never_too_many() {
+    fn rejections_are_bounded() {
         let (refusals, start) = (Refusals::new(), Instant::now());
         let end = start + Duration::from_secs(10);
         for name in 0..MAX_REMEMBERED as u128 + 1_000 {

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_is_seen() {
+    fn detects_a_loss() {
         let read = || {
             let mut cursor = Cursor::default();
             check(&mut cursor, &[entry(1), counter(1, 1)], Place::End, 1, 1);

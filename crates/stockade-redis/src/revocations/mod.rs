@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_and_times_make_the_same_entry() {
+    fn entries_round_trip_through_keys_and_times() {
         for (kind, times) in [
             (1, &[1_700_000_000][..]),
             (2, &[1_700_000_000, 1_699_999_999]),

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_rooms_have_one_name() {
+    fn different_rooms_have_different_channel_names() {
         let name = |room: &str| Channel::Room(room.into()).name("shop");
         assert_eq!(name("lobby"), "shop:rooms:{room:lobby}");
         let hashed = name("a}b");

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_envelope_is_read_as_it_was_written() {
+    fn envelopes_round_trip() {
         let except = Some("00ff".parse().unwrap());
         for (except, text) in [(None, ""), (except, "a b  c"), (None, " - 7 κόσμε\n")] {
             let envelope = Envelope { node: 0xabc, count: 7, except, text };

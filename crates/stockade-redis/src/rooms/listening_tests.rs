@@ -52,7 +52,7 @@ fn messages_are_delivered_once_and_in_order() {
 }
 
 #[test]
-fn a_hole_is_filled_before_anything_newer_goes_out() {
+fn fills_a_hole_before_delivering_newer_messages() {
     let mut listening = open();
     assert_eq!(listening.heard(&heard("e", 5, 5)), Step::Read);
     listening.begin();
@@ -64,7 +64,7 @@ fn a_hole_is_filled_before_anything_newer_goes_out() {
 }
 
 #[test]
-fn messages_that_the_log_no_longer_has_are_a_gap() {
+fn messages_missing_in_the_log_are_a_gap() {
     let mut listening = open();
     listening.begin();
     assert_eq!(fill(&mut listening, answer("e", 9, &[6, 8])), (Some(Some(5)), vec![6, 8], false));
@@ -92,7 +92,7 @@ fn a_new_epoch_is_a_gap_and_begins_with_its_first_message() {
 }
 
 #[test]
-fn numbers_that_go_back_end_the_epoch() {
+fn decreasing_numbers_end_the_epoch() {
     // Detected by a message.
     let mut listening = open();
     assert_eq!(listening.heard(&heard("e", 3, 3)), Step::Deliver);
@@ -116,7 +116,7 @@ fn numbers_that_go_back_end_the_epoch() {
 }
 
 #[test]
-fn messages_that_come_while_a_channel_opens_are_kept() {
+fn keeps_messages_that_arrive_while_a_channel_opens() {
     let mut listening = Listening::default();
     listening.begin();
     assert_eq!(listening.heard(&heard("e", 3, 3)), Step::Drop);
@@ -125,7 +125,7 @@ fn messages_that_come_while_a_channel_opens_are_kept() {
 }
 
 #[test]
-fn an_engine_that_was_restarted_is_a_gap_once() {
+fn a_restart_of_redis_is_one_gap() {
     let mut listening = open();
     listening.suspect();
     listening.begin();

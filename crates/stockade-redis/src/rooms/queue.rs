@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_queue_has_bounds() {
+    async fn the_queue_is_bounded() {
         let queue = Queue::default();
         let large = "x".repeat(MAX_MESSAGE);
         assert_eq!(push(&queue, "a", &format!("{large}x")), Err(BroadcastError::TooLarge));

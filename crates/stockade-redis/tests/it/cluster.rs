@@ -215,7 +215,7 @@ async fn table<S: Subject>(open: impl AsyncFn(&Nodes, String) -> S) -> Vec<Rows>
 /// Tests our links. A fault of a node affects only its own keys.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn our_links_to_a_cluster() {
+async fn cluster_links_recover_from_faults() {
     let open = async |nodes: &Nodes, client| Ours::with_key(&nodes.open(), RateKey::text(client));
     for rows in table(open).await {
         eprintln!("Cluster: {rows}");
@@ -285,7 +285,7 @@ async fn limits_are_exact_on_every_node() {
 /// Moves a slot to another node, as when a cluster grows.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn a_slot_that_moves_is_followed() {
+async fn follows_a_moved_slot() {
     let nodes = Nodes::start().await;
     let store = nodes.open().rate_limits().deadline(Duration::from_secs(10));
     let client = nodes.client(1);
@@ -321,7 +321,7 @@ async fn a_slot_that_moves_is_followed() {
 }
 
 #[test]
-fn mistakes_are_seen_without_a_network() {
+fn reports_configuration_errors_without_a_network() {
     let options = || RedisOptions::new().prefix("shop");
     let error = |addresses: &[&str], options| {
         let error = Redis::cluster(addresses, options).unwrap_err().to_string();
@@ -340,7 +340,7 @@ fn mistakes_are_seen_without_a_network() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn one_engine_is_no_cluster() {
+async fn a_single_server_is_not_a_cluster() {
     let engine = Engine::start();
     let redis = Redis::cluster([url(engine.port)], RedisOptions::new().prefix("shop")).unwrap();
     // The user of this server may not read the slots.

@@ -291,7 +291,7 @@ async fn table_of_the_network<S: Subject>(engine: &Engine, open: impl Fn(&str) -
 /// Tests our link. Most writes fail at once, and few take a full deadline.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn our_link() {
+async fn link_recovers_from_faults() {
     for row in table(Ours::open).await {
         eprintln!("Redis: {row}");
         assert!(row.back.is_some(), "{row}");

@@ -68,7 +68,7 @@ async fn until_answered(app: &App, key: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn it_keeps_the_promises_of_a_store() {
+async fn passes_the_conformance_suite() {
     let engine = Engine::start();
     conformance::idempotency_store(open(&engine.url()), tokio::time::sleep).await;
     // All remaining keys expire.
@@ -79,7 +79,7 @@ async fn it_keeps_the_promises_of_a_store() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn of_twenty_duplicates_over_three_processes_one_runs() {
+async fn one_of_twenty_duplicates_on_three_processes_runs() {
     let engine = Engine::start();
     let runs = Arc::new(AtomicUsize::new(0));
     let apps = [0, 1, 2].map(|_| {
@@ -159,7 +159,7 @@ async fn a_killed_process_frees_its_key_after_the_lease() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn without_an_engine_no_handler_runs() {
+async fn no_handler_runs_without_redis() {
     let mut engine = Engine::start();
     let runs = Arc::default();
     let app = app(Idempotency::new(open(&engine.url())), &runs);
@@ -180,7 +180,7 @@ async fn without_an_engine_no_handler_runs() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn one_owner_does_not_fill_it() {
+async fn one_owner_cannot_fill_the_store() {
     let engine = Engine::start();
     let store = open(&engine.url()).max_keys_per_owner(2);
     let key = |key, owner| ScopedKey::from_hashes([key; 32], [owner; 32]);
@@ -198,7 +198,7 @@ async fn one_owner_does_not_fill_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn an_engine_without_memory_is_full_and_forgets_nothing() {
+async fn redis_without_memory_rejects_new_keys_and_keeps_old_ones() {
     let engine = Engine::start();
     let store = open(&engine.url());
     let key = |key| ScopedKey::from_hashes([key; 32], [7; 32]);

@@ -40,7 +40,7 @@ async fn wait_for_error(redis: &Redis, expected: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_link_without_an_engine_opens_and_fails_at_once() {
+async fn a_link_without_redis_opens_and_fails_immediately() {
     let redis = Redis::open("redis://shop:secret@127.0.0.1:1", options()).unwrap();
     let error = wait_for_error(&redis, "refused").await;
     assert!(!error.contains("secret"));
@@ -54,7 +54,7 @@ async fn a_link_without_an_engine_opens_and_fails_at_once() {
 
 #[tokio::test]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn a_wrong_password_is_told_without_the_password() {
+async fn reports_a_wrong_password_without_showing_it() {
     let engine = Engine::start();
     let wrong = url(engine.port).replace("secret", "hidden");
     let redis = Redis::open(&wrong, options()).unwrap();
@@ -67,7 +67,7 @@ async fn a_wrong_password_is_told_without_the_password() {
 
 #[tokio::test]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn a_replica_is_no_engine_for_writes() {
+async fn rejects_a_replica() {
     let engine = Engine::start();
     engine.admin(&["REPLICAOF", "127.0.0.1", "1"]);
     let redis = Redis::open(&engine.url(), options()).unwrap();
@@ -83,7 +83,7 @@ async fn a_replica_is_no_engine_for_writes() {
 
 #[test]
 #[ignore = "needs redis-server: cargo xtask redis"]
-fn a_link_outlives_the_runtime_that_it_was_opened_in() {
+fn a_link_outlives_the_runtime_that_opened_it() {
     let engine = Engine::start();
     let redis = Redis::open(&engine.url(), options()).unwrap();
     let store = redis.rate_limits().deadline(Duration::from_secs(60));
@@ -95,7 +95,7 @@ fn a_link_outlives_the_runtime_that_it_was_opened_in() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn commands_in_flight_have_a_bound() {
+async fn commands_in_flight_are_bounded() {
     let engine = Engine::start();
     let redis = Redis::open(&engine.url(), options().max_in_flight(2)).unwrap();
     let store = Arc::new(redis.rate_limits().deadline(Duration::from_secs(60)));
@@ -126,7 +126,7 @@ async fn commands_in_flight_have_a_bound() {
 }
 
 #[test]
-fn what_is_wrong_without_a_network_is_an_error_of_open() {
+fn open_reports_errors_that_need_no_network() {
     let error = |url: &str, options: RedisOptions| {
         let error = Redis::open(url, options).unwrap_err().to_string();
         assert!(!error.contains("secret"), "{error}");
@@ -144,7 +144,7 @@ fn what_is_wrong_without_a_network_is_an_error_of_open() {
 #[cfg(feature = "metrics")]
 #[tokio::test]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn metrics_tell_of_commands_and_connections() {
+async fn metrics_report_commands_and_connections() {
     let mut engine = Engine::start();
     let redis = Redis::open(&engine.url(), options()).unwrap();
     let metrics = stockade_stages::Metrics::new();

@@ -44,7 +44,7 @@ async fn charge_until(redis: &Redis, is_up: bool) {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn an_outage_is_one_line_and_its_end_another() {
+async fn logs_an_outage_and_its_end_once_each() {
     let mut engine = Engine::start();
     log::set_logger(&Watch).unwrap();
     log::set_max_level(log::LevelFilter::Trace);

@@ -115,7 +115,7 @@ async fn ends((mut socket, mut events): (Socket, Events)) {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn a_log_out_in_one_process_ends_the_connections_of_the_other() {
+async fn logout_in_one_process_ends_connections_of_the_other() {
     let engine = Engine::start();
     let (one, other) = (Process::start(&engine), Process::start(&engine));
     let (_, cookie) = one.begin().await;
@@ -134,7 +134,7 @@ async fn a_log_out_in_one_process_ends_the_connections_of_the_other() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn a_session_that_the_engine_loses_ends_its_connections() {
+async fn a_session_lost_by_redis_ends_its_connections() {
     let engine = Engine::start();
     let process = Process::start(&engine);
     let (_, cookie) = process.begin().await;

@@ -58,7 +58,7 @@ fn full(error: &StoreError) -> &'static str {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn idempotency_keys_are_as_in_memory() {
+async fn idempotency_keys_match_the_memory_store() {
     let engine = Engine::start();
     for seed in SEEDS {
         engine.admin(&["FLUSHALL"]);
@@ -113,7 +113,7 @@ async fn call_sessions(
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn sessions_are_as_in_memory() {
+async fn sessions_match_the_memory_store() {
     let engine = Engine::start();
     for seed in SEEDS {
         engine.admin(&["FLUSHALL"]);

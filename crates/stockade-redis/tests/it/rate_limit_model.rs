@@ -136,7 +136,7 @@ async fn compare(connection: &mut MultiplexedConnection, kind: Kind, seed: u64, 
 
 #[tokio::test]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn the_model_of_the_scripts_answers_as_an_engine() {
+async fn the_model_of_the_scripts_matches_redis() {
     let engine = Engine::start();
     let url = format!("redis://127.0.0.1:{}", engine.port);
     let client = redis::Client::open(url).unwrap();

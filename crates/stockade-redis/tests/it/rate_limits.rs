@@ -62,7 +62,7 @@ async fn flood(stores: &[Arc<RedisRateLimits>], key: &RateKey, policy: &RateLimi
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn it_keeps_the_promises_of_a_store() {
+async fn passes_the_conformance_suite() {
     let engine = Engine::start();
     for algorithm in ALL {
         conformance::rate_store(open(&engine).algorithm(algorithm), tokio::time::sleep).await;
@@ -75,7 +75,7 @@ async fn it_keeps_the_promises_of_a_store() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn exactly_a_hundred_of_three_thousand_pass_in_each_window() {
+async fn exactly_100_of_3000_requests_pass_in_each_window() {
     let engine = Engine::start();
     let rounds = if std::env::var("STOCKADE_REDIS_LONG").is_ok() { 200 } else { 10 };
     for algorithm in ALL {
@@ -92,7 +92,7 @@ async fn exactly_a_hundred_of_three_thousand_pass_in_each_window() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn leased_requests_are_never_above_the_limit() {
+async fn leased_requests_never_exceed_the_limit() {
     let engine = Engine::start();
     let stores = [0, 1, 2].map(|_| Arc::new(open(&engine).leased(16)));
     let before = scripts(&engine);
@@ -122,7 +122,7 @@ fn scripts(engine: &Engine) -> u32 {
 /// processes.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn a_changed_quota_keeps_the_count_and_a_cost_counts_as_a_whole() {
+async fn a_changed_quota_keeps_the_count_and_a_cost_is_indivisible() {
     let engine = Engine::start();
     for algorithm in ALL {
         let limit = RateLimit::by(|req: &Request| {
@@ -160,7 +160,7 @@ async fn a_changed_quota_keeps_the_count_and_a_cost_counts_as_a_whole() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn a_refused_client_costs_no_command() {
+async fn a_rejected_client_costs_no_command() {
     let engine = Engine::start();
     let (store, key, policy) = (open(&engine), RateKey::shared(), policy(5 / MINUTE));
     for _ in 0..6 {
@@ -178,7 +178,7 @@ async fn a_refused_client_costs_no_command() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn a_key_that_lost_its_expiry_heals() {
+async fn a_key_without_an_expiry_recovers() {
     let engine = Engine::start();
     let policy = policy(5 / MINUTE);
     let (store, key) = (open(&engine), RateKey::text("ann"));
@@ -266,7 +266,7 @@ async fn wait_for(counter: &AtomicU32, more: u32) -> Duration {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn an_engine_that_dies_under_load_refuses_nobody_with_a_share() {
+async fn clients_within_their_share_pass_if_redis_fails_under_load() {
     let mut engine = Engine::start();
     let redis = Redis::open(&engine.url(), RedisOptions::new().prefix("shop")).unwrap();
     let limit = RateLimit::from(10_000_000 / HOUR)

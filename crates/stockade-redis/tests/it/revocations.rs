@@ -49,7 +49,7 @@ async fn started(engine: &Engine) -> [Revocations; 3] {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn it_keeps_the_promises_of_a_log() {
+async fn passes_the_conformance_suite() {
     let engine = Engine::start();
     conformance::revocation_log(|| linked(&engine.url()).revocations()).await;
 }
@@ -58,7 +58,7 @@ async fn it_keeps_the_promises_of_a_log() {
 /// run.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn a_token_that_one_process_revokes_is_soon_refused_by_all() {
+async fn all_processes_soon_reject_a_token_revoked_by_one() {
     let engine = Engine::start();
     let nodes = started(&engine).await;
     let rounds = if std::env::var("STOCKADE_REDIS_LONG").is_ok() { 500 } else { 5 };
@@ -81,7 +81,7 @@ async fn a_token_that_one_process_revokes_is_soon_refused_by_all() {
 /// Measures the cost of following an idle log; part of the long run.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs minutes: cargo xtask redis --long"]
-async fn three_processes_that_read_cost_little() {
+async fn three_reading_processes_cost_little() {
     let engine = Engine::start();
     let _nodes = started(&engine).await;
     // Both in seconds: the server's CPU time, and the CPU time of this process
@@ -108,7 +108,7 @@ async fn three_processes_that_read_cost_little() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn an_engine_that_comes_back_empty_is_filled_again() {
+async fn refills_redis_after_it_restarts_empty() {
     let mut engine = Engine::start();
     let nodes = started(&engine).await;
     let old: Vec<Claims> = (0..1_200).map(|number| token(&format!("old {number}"))).collect();
@@ -141,7 +141,7 @@ async fn an_engine_that_comes_back_empty_is_filled_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn data_that_is_lost_while_others_write_is_put_back() {
+async fn restores_lost_data_while_others_write() {
     let engine = Engine::start();
     let nodes = started(&engine).await;
     for round in 0..5 {
@@ -162,7 +162,7 @@ async fn data_that_is_lost_while_others_write_is_put_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn without_contact_nobody_can_say() {
+async fn status_is_unknown_before_contact() {
     let mut engine = Engine::start();
     let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
     let hands = Arc::new(AtomicU64::new(real));
@@ -192,7 +192,7 @@ async fn without_contact_nobody_can_say() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn what_has_expired_leaves_the_engine() {
+async fn expired_entries_are_removed_from_redis() {
     let engine = Engine::start();
     let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
     let hands = Arc::new(AtomicU64::new(real));
@@ -219,7 +219,7 @@ async fn what_has_expired_leaves_the_engine() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn beyond_the_bound_the_engine_is_asked() {
+async fn queries_redis_beyond_the_bound() {
     let mut engine = Engine::start();
     let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
     let hands = Arc::new(AtomicU64::new(real));
@@ -286,7 +286,7 @@ async fn beyond_the_bound_the_engine_is_asked() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn what_is_beyond_the_bound_expires() {
+async fn entries_beyond_the_bound_expire() {
     let engine = Engine::start();
     let node = open(&engine).max_entries(1);
     wait_for(&node, &token("none"), Status::NotRevoked).await;
@@ -304,7 +304,7 @@ async fn what_is_beyond_the_bound_expires() {
 
 #[test]
 #[ignore = "needs redis-server: cargo xtask redis"]
-fn it_may_be_made_before_the_runtime() {
+fn can_be_created_before_the_runtime() {
     let engine = Engine::start();
     let node = open(&engine);
     for _ in 0..2 {

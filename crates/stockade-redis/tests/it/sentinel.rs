@@ -96,7 +96,7 @@ async fn fail_over(fault: &'static str, cause: impl FnOnce(&mut Group, usize) ->
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn the_socket_of_a_demoted_master_is_left() {
+async fn closes_the_socket_of_a_demoted_master() {
     fail_over("SENTINEL FAILOVER", |group, _| {
         let failover = ["SENTINEL", "FAILOVER", "shop"];
         assert_eq!(group.sentinels[0].admin(&failover), "+OK");
@@ -107,7 +107,7 @@ async fn the_socket_of_a_demoted_master_is_left() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn a_master_that_died_is_left() {
+async fn leaves_a_dead_master() {
     fail_over("kill -9 of the master", |group, master| {
         group.engines[master].kill();
         false
@@ -117,7 +117,7 @@ async fn a_master_that_died_is_left() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn a_master_that_hangs_is_left() {
+async fn leaves_a_hanging_master() {
     fail_over("SIGSTOP of the master", |group, master| {
         group.engines[master].freeze();
         false
@@ -127,7 +127,7 @@ async fn a_master_that_hangs_is_left() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn sentinels_that_do_not_answer_are_passed_over() {
+async fn skips_sentinels_that_do_not_respond() {
     let group = Group::start().await;
     // One sentinel is down, and one accepts connections but does not respond.
     let mute = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -144,7 +144,7 @@ async fn sentinels_that_do_not_answer_are_passed_over() {
 }
 
 #[test]
-fn mistakes_are_seen_without_a_network() {
+fn reports_configuration_errors_without_a_network() {
     let error = |addresses: &[&str], master: &str, options: RedisOptions| {
         let error = Redis::sentinel(addresses, master, options).unwrap_err().to_string();
         assert!(!error.contains("secret"), "{error}");

@@ -43,7 +43,7 @@ fn unique_key() -> SessionKey {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn it_keeps_the_promises_of_a_store() {
+async fn passes_the_conformance_suite() {
     let engine = Engine::start();
     conformance::session_store(open(&engine), tokio::time::sleep).await;
     // All remaining keys expire.
@@ -75,7 +75,7 @@ async fn kinds_do_not_accept_each_others_sessions() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn of_ten_thousand_changes_none_is_lost() {
+async fn none_of_ten_thousand_changes_is_lost() {
     let engine = Engine::start();
     let nodes = [0, 1, 2].map(|_| sessions(&engine));
     let mut ids = Vec::new();
@@ -130,7 +130,7 @@ async fn of_ten_thousand_changes_none_is_lost() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn no_change_brings_back_what_was_logged_out() {
+async fn no_change_restores_an_ended_session() {
     let engine = Engine::start();
     let nodes = [0, 1, 2].map(|_| sessions(&engine));
     let mut resurrected = 0;
@@ -164,7 +164,7 @@ async fn no_change_brings_back_what_was_logged_out() {
 /// finds it.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn the_end_of_all_sessions_misses_none() {
+async fn ending_all_sessions_misses_none() {
     let engine = Engine::start();
     let nodes = [0, 1, 2].map(|_| sessions(&engine));
     for round in 0..100 {
@@ -205,7 +205,7 @@ async fn a_further_session_of_a_subject_ends_the_oldest() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn an_engine_without_memory_ends_no_session() {
+async fn redis_without_memory_ends_no_session() {
     let engine = Engine::start();
     let store = open(&engine);
     let key = unique_key();
@@ -226,7 +226,7 @@ async fn an_engine_without_memory_ends_no_session() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn without_an_engine_nobody_is_logged_out() {
+async fn nobody_is_logged_out_without_redis() {
     let mut engine = Engine::start();
     let sessions = sessions(&engine);
     let id = sessions.begin(Some("ada"), &1).await.unwrap().id().unwrap();
@@ -245,7 +245,7 @@ async fn without_an_engine_nobody_is_logged_out() {
 /// Reading the data in Redis reveals neither session IDs nor usable key names.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn a_dump_opens_no_session() {
+async fn a_dump_reveals_no_session_ids() {
     let engine = Engine::start();
     let sessions = sessions(&engine);
     let id = sessions.begin(Some("ada"), &1).await.unwrap().id().unwrap();

@@ -149,7 +149,7 @@ fn claim(nonce: [u8; 16]) -> Reservation {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn stores_keep_their_promises_on_a_cluster() {
+async fn stores_pass_the_conformance_suites_on_a_cluster() {
     let nodes = Nodes::start().await;
     stores_of([0, 1, 2].map(|_| nodes.open())).await;
     // All remaining keys expire, on each node.
@@ -162,7 +162,7 @@ async fn stores_keep_their_promises_on_a_cluster() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn stores_keep_their_promises_behind_sentinel() {
+async fn stores_pass_the_conformance_suites_behind_sentinel() {
     let group = Group::start().await;
     stores_of([0, 1, 2].map(|_| group.open())).await;
 }

@@ -25,7 +25,7 @@ async fn health_after(redis: &Redis, is_settled: impl Fn(&Health) -> bool) -> He
 /// these names.
 #[tokio::test]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn the_nodes_of_a_cluster_are_encrypted_too() {
+async fn cluster_nodes_use_tls() {
     let folder = tempfile::tempdir().unwrap();
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
@@ -123,7 +123,7 @@ impl Signed {
 /// Connections to Sentinel and to its servers use TLS, also after a failover.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn sentinels_and_their_engines_are_encrypted() {
+async fn sentinels_and_their_servers_use_tls() {
     let signed = Signed::new();
     let ports = [free_port(), free_port()];
     let master = signed.engine(ports[0], &[]);
@@ -171,7 +171,7 @@ async fn sentinels_and_their_engines_are_encrypted() {
 
 #[tokio::test]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn a_certificate_is_trusted_or_refused() {
+async fn accepts_or_rejects_certificates() {
     let folder = tempfile::tempdir().unwrap();
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));

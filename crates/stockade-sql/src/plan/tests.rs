@@ -48,7 +48,7 @@ fn a_row_is_found_by_its_id_and_the_scope() {
 }
 
 #[test]
-fn a_page_begins_behind_its_keys() {
+fn a_page_begins_after_its_keys() {
     let query = ListQuery {
         filters: vec![Filter {
             field: "category".to_owned(),
@@ -78,7 +78,7 @@ fn a_page_begins_behind_its_keys() {
 }
 
 #[test]
-fn keys_of_both_directions_are_compared_one_by_one() {
+fn compares_keys_of_mixed_directions_one_by_one() {
     let query = ListQuery {
         sorts: vec![sort("price", Direction::Ascending), sort("id", Direction::Descending)],
         after: Some(vec![json!(5), json!(9)]),
@@ -94,7 +94,7 @@ fn keys_of_both_directions_are_compared_one_by_one() {
 }
 
 #[test]
-fn a_row_is_made_of_the_fields_of_its_draft() {
+fn creates_a_row_from_the_fields_of_its_draft() {
     check(
         |table| Plan::create(table, object(&json!({ "name": "x", "tags": [] })), 9).unwrap(),
         "INSERT INTO \"products\" AS t (\"name\", \"tags\") SELECT r.\"name\", r.\"tags\" \
@@ -113,7 +113,7 @@ fn a_row_is_made_of_the_fields_of_its_draft() {
 }
 
 #[test]
-fn a_row_is_written_at_its_version() {
+fn writes_a_row_at_its_version() {
     let fields = ["id", "name", "category", "tags"].map(str::to_owned);
     check(
         |table| {
@@ -136,7 +136,7 @@ fn a_row_is_written_at_its_version() {
 }
 
 #[test]
-fn names_that_are_no_columns_make_no_statement() {
+fn unknown_column_names_create_no_statement() {
     let table = products(Dialect::Postgres);
     let name = "id\" = 1 OR \"id";
     let filter = Filter { field: name.to_owned(), op: Op::Eq, values: vec![json!(1)] };
@@ -159,7 +159,7 @@ fn names_that_are_no_columns_make_no_statement() {
 }
 
 #[test]
-fn no_value_is_a_part_of_a_statement() {
+fn statements_contain_no_values() {
     let evil = "'; DROP TABLE products; --";
     for dialect in [Dialect::Postgres, Dialect::Sqlite] {
         let table = products(dialect);

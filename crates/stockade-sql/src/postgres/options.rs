@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn only_this_machine_is_spoken_to_in_plain_text() {
+    fn only_local_connections_can_omit_tls() {
         check("postgres://a@db.example/shop", SslMode::Require);
         check("postgres://a@db.example/shop?sslmode=prefer", SslMode::Require);
         check("postgres://a@db.example/shop?sslmode=disable", SslMode::Disable);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_server_is_told_the_time_of_a_statement() {
+    fn sends_the_statement_timeout_to_the_server() {
         let options = |address: &str, options: PostgresOptions| {
             options.config(address).unwrap().get_options().map(str::to_owned)
         };

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn certificates_are_read_before_anything_connects() {
+    fn reads_certificates_before_connecting() {
         let connector = |address: &str, pem: &str| {
             let options = PostgresOptions::new().root_certificates(pem);
             connector(&options.config(address).unwrap(), &options).map(|tls| tls.is_some())

@@ -80,7 +80,7 @@ mod tests {
 
     // Uses a flag, because root can write to any file.
     #[test]
-    fn a_file_that_can_only_be_read_is_refused() {
+    fn rejects_a_read_only_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("test.db");
         create_file(&path).unwrap();

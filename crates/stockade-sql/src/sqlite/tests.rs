@@ -86,7 +86,7 @@ async fn spawn_adds(db: &Sqlite, texts: &[&'static str]) -> JoinSet<(&'static st
 }
 
 #[tokio::test]
-async fn a_write_of_a_group_that_fails_takes_back_its_own_changes_alone() {
+async fn a_failed_write_of_a_group_reverts_only_its_changes() {
     let (_folder, db) = open(&SqliteOptions::new()).await;
     let release = hold(&db).await;
     let mut adds = spawn_adds(&db, &["a", "b", "b ", "c"]).await;
@@ -116,7 +116,7 @@ async fn a_write_of_a_group_that_fails_takes_back_its_own_changes_alone() {
 }
 
 #[tokio::test]
-async fn a_panic_reaches_its_caller_and_nobody_else() {
+async fn a_panic_reaches_only_its_caller() {
     let (_folder, db) = open(&SqliteOptions::new()).await;
     for is_write in [true, false] {
         let db = db.clone();
@@ -136,7 +136,7 @@ async fn a_panic_reaches_its_caller_and_nobody_else() {
 }
 
 #[tokio::test]
-async fn a_full_queue_refuses_at_once() {
+async fn a_full_queue_rejects_immediately() {
     let (_folder, db) = open(&SqliteOptions::new().queue(2)).await;
     let release = hold(&db).await;
     let mut adds = spawn_adds(&db, &["a", "b", "c"]).await;
@@ -151,7 +151,7 @@ async fn a_full_queue_refuses_at_once() {
 }
 
 #[tokio::test]
-async fn a_write_that_nobody_waits_for_does_not_begin() {
+async fn an_abandoned_write_does_not_start() {
     let (_folder, db) = open(&SqliteOptions::new()).await;
     let release = hold(&db).await;
     let mut adds = spawn_adds(&db, &["a", "b"]).await;
@@ -162,7 +162,7 @@ async fn a_write_that_nobody_waits_for_does_not_begin() {
 }
 
 #[tokio::test]
-async fn statements_end_at_their_time() {
+async fn statements_end_at_their_timeout() {
     const FOREVER: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
         SELECT count(*) FROM n";
     let (_folder, db) =
@@ -179,7 +179,7 @@ async fn statements_end_at_their_time() {
 
 /// SQLite rolls back the whole transaction when it interrupts a write.
 #[tokio::test]
-async fn writes_beside_one_that_is_too_slow_may_be_tried_again() {
+async fn writes_grouped_with_a_slow_one_can_be_retried() {
     const FOREVER: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
         INSERT INTO notes (text) SELECT 'row ' || i FROM n";
     let options = SqliteOptions::new().statement_timeout(Duration::from_millis(50));
@@ -242,7 +242,7 @@ async fn work_that_ends_the_transaction_fails() {
 }
 
 #[tokio::test]
-async fn a_reference_that_breaks_at_the_commit_spoils_one_group_at_most() {
+async fn a_reference_violated_at_commit_fails_at_most_one_group() {
     let (_folder, db) = open(&SqliteOptions::new()).await;
     let table = "CREATE TABLE lines (
         note INTEGER REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED)";
@@ -312,7 +312,7 @@ async fn the_last_clone_waits_for_the_writes_of_the_queue() {
 }
 
 #[tokio::test]
-async fn another_process_that_writes_is_waited_for() {
+async fn waits_for_another_writing_process() {
     let (folder, db) = open(&SqliteOptions::new().busy_timeout(Duration::from_millis(50))).await;
     let other = Connection::open(folder.path()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -342,7 +342,7 @@ async fn writes_of_a_queue_wait_for_another_process_together() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_file_that_was_moved_takes_no_writes() {
+async fn rejects_writes_to_a_moved_file() {
     let (folder, db) = open(&SqliteOptions::new()).await;
     add(&db, "a").await.unwrap();
     let moved = folder.0.path().join("moved.db");
@@ -361,7 +361,7 @@ async fn a_file_that_was_moved_takes_no_writes() {
 }
 
 #[test]
-fn errors_of_the_start_name_the_file_in_a_sentence() {
+fn startup_errors_name_the_file() {
     let folder = Folder::new();
     std::fs::write(folder.path(), "this is a text, and no database".repeat(99)).unwrap();
     let error = Sqlite::open(folder.path()).unwrap_err();
@@ -380,7 +380,7 @@ fn errors_of_the_start_name_the_file_in_a_sentence() {
 /// The position of a page can be a float that was parsed from a text and
 /// written as one.
 #[test]
-fn floats_come_back_as_they_were() {
+fn floats_round_trip() {
     let connection = Connection::open_in_memory().unwrap();
     let table = "CREATE TABLE floats (x REAL NOT NULL) STRICT";
     connection.execute_batch(table).unwrap();
@@ -407,7 +407,7 @@ fn floats_come_back_as_they_were() {
 }
 
 #[tokio::test]
-async fn rules_of_a_table_make_values_invalid() {
+async fn violated_table_constraints_are_invalid_values() {
     let (_folder, db) = open(&SqliteOptions::new()).await;
     let table = "CREATE TABLE strict (n INTEGER NOT NULL CHECK (n > 0),
         note INTEGER REFERENCES notes (id)) STRICT";
@@ -423,7 +423,7 @@ async fn rules_of_a_table_make_values_invalid() {
 }
 
 #[tokio::test]
-async fn a_file_is_its_owners_and_no_memory() {
+async fn the_file_is_private_to_its_owner() {
     let (folder, db) = open(&SqliteOptions::new()).await;
     #[cfg(unix)]
     for file in std::fs::read_dir(folder.0.path()).unwrap() {
@@ -439,7 +439,7 @@ async fn a_file_is_its_owners_and_no_memory() {
 }
 
 #[tokio::test]
-async fn a_statement_of_a_store_gives_text_and_number() {
+async fn a_store_statement_returns_text_and_number() {
     let (_folder, db) = open(&SqliteOptions::new()).await;
     let insert = "INSERT INTO notes (text) SELECT json_extract(?1, '$.text') \
         RETURNING json_object('id', id, 'text', text), 7";

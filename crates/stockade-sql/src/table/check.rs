@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn all_mistakes_are_told_at_once() {
+    fn reports_all_errors_together() {
         let column = |name: &str, kind: &str, is_null: bool| {
             json!({ "name": name, "type": kind, "is_null": is_null, "has_default": false,
                 "default": null, "collates": false })
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn types_that_would_change_a_value_do_not_fit() {
+    fn rejects_types_that_would_change_a_value() {
         for (kind, column, fits) in [
             (Kind::Text, "VARCHAR(20)", true),
             (Kind::Text, "NUMERIC", false),

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_the_database_takes_for_one_are_mistakes() {
+    fn rejects_names_that_the_database_considers_equal() {
         let check = |dialect, expected: &[&str]| {
             let error = create_table_sql::<Twins>(dialect, "twins").unwrap_err();
             let messages: Vec<_> = error.issues().iter().map(ConfigIssue::message).collect();

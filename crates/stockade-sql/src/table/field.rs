@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_tells_the_kind_of_a_column() {
+    fn the_schema_determines_the_kind_of_a_column() {
         check(&json!({ "type": "boolean" }), Kind::Boolean, false);
         check(&json!({ "type": ["integer", "null"] }), Kind::Integer, true);
         check(&json!({ "type": "number" }), Kind::Number, false);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_a_path_would_read_otherwise_are_refused() {
+    fn rejects_names_with_special_characters_of_paths() {
         for (name, plain) in [("price_cents", true), ("päis", true), ("a.b", true), ("", false)] {
             assert_eq!(is_plain(name), plain, "{name}");
         }

@@ -201,7 +201,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_constraint_tells_its_one_field() {
+    fn a_constraint_determines_its_field() {
         let table = products(Dialect::Postgres);
         let field_of = |constraint: &str, chosen: &[&str]| {
             table.field_of_constraint(constraint, |field| chosen.contains(&field))
@@ -219,7 +219,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn values_that_no_column_keeps_are_named() {
+    fn names_values_that_columns_cannot_store() {
         let mut table = products(Dialect::Postgres);
         table.columns[2].range = (-5, 5);
         let misfits = |values: Value| {

@@ -83,7 +83,7 @@ fn killed(path: &Path, answers: usize) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn no_answered_write_is_lost_by_a_kill() {
+async fn a_kill_loses_no_confirmed_write() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("items.db");
     let db = Sqlite::open(&path).unwrap();
@@ -220,7 +220,7 @@ async fn compare_pages(name: &str, store: &impl Items, rows: u32) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_far_in_costs_as_the_first_in_sqlite() {
+async fn a_late_page_costs_as_much_as_the_first_in_sqlite() {
     let rows = rounds(1_000_000, 2_000);
     let folder = tempfile::tempdir().unwrap();
     let options = stockade_sql::SqliteOptions::new().statement_timeout(Duration::from_secs(600));
@@ -243,7 +243,7 @@ async fn a_page_far_in_costs_as_the_first_in_sqlite() {
 #[cfg(feature = "postgres")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask sql"]
-async fn a_page_far_in_costs_as_the_first_in_postgres() {
+async fn a_late_page_costs_as_much_as_the_first_in_postgres() {
     let rows = rounds(1_000_000, 2_000);
     let options = stockade_sql::PostgresOptions::new().statement_timeout(Duration::from_secs(600));
     let (db, schema) = engines::postgres::schema(&options).await;
@@ -302,7 +302,7 @@ async fn writes_share_their_commits() {
 /// Reads one row by its id: CPU time of the store, and of rusqlite on a
 /// blocking thread.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_row_costs_little_more_than_by_hand() {
+async fn a_row_costs_little_more_than_handwritten_code() {
     let engine = engines::sqlite().await;
     for number in 0..1_000 {
         engine.store.create(draft(&number.to_string(), 1, "ada")).await.unwrap();

@@ -104,7 +104,7 @@ async fn the_server_converts_every_type() {
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask sql"]
-async fn values_that_postgres_has_not_are_refused_with_their_field() {
+async fn rejects_values_that_postgres_does_not_support() {
     let store = items(&few()).await;
     let Err(StoreError::Invalid(errors)) = store.create(draft("a\0b", 1, "ada")).await else {
         panic!("U+0000 is no text there");
@@ -117,7 +117,7 @@ async fn values_that_postgres_has_not_are_refused_with_their_field() {
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask sql"]
-async fn all_differences_are_told_at_once() {
+async fn reports_all_differences_together() {
     let (db, schema) = schema(&few()).await;
     let create = format!(
         "CREATE TABLE {schema}.items (id int, name varchar(9) NOT NULL, price text NOT NULL,
@@ -149,7 +149,7 @@ async fn all_differences_are_told_at_once() {
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask sql"]
-async fn a_statement_that_is_late_and_a_pool_that_is_empty_are_unavailable() {
+async fn a_late_statement_and_an_empty_pool_are_unavailable() {
     let second = Duration::from_secs(1);
     let options = few().pool(1).wait(second / 10).statement_timeout(second / 5);
     let (db, _) = schema(&options).await;
@@ -169,7 +169,7 @@ async fn a_statement_that_is_late_and_a_pool_that_is_empty_are_unavailable() {
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask sql"]
-async fn statements_that_clients_make_up_do_not_pile_up() {
+async fn prepared_statements_of_clients_are_bounded() {
     let (db, _) = schema(&few().pool(1)).await;
     for number in 0..600_i64 {
         let statement = Statement::reading(format!("SELECT '{{}}', {number}::bigint"), "{}");
@@ -184,7 +184,7 @@ async fn statements_that_clients_make_up_do_not_pile_up() {
 /// Two transactions deadlock, and one of them is retried.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask sql"]
-async fn a_conflict_is_repeated() {
+async fn a_conflict_is_retried() {
     let (db, schema) = schema(&few()).await;
     let store = table::<crate::item::Item>(&db, &format!("{schema}.items"), |sql| sql).await;
     let (one, two) = (store.create(draft("a", 1, "ada")), store.create(draft("b", 1, "ada")));

@@ -101,7 +101,7 @@ async fn an_index_serves_several_prefixes() {
 }
 
 #[tokio::test]
-async fn a_prefix_has_neither_case_nor_wildcards() {
+async fn a_prefix_is_case_sensitive_and_has_no_wildcards() {
     let names = [
         "te",
         "tea",

@@ -41,7 +41,7 @@ pub(crate) fn listen() {
 }
 
 #[tokio::test]
-async fn a_rule_of_the_table_is_in_the_log() {
+async fn logs_a_violated_table_constraint() {
     listen();
     let engine = engines::sqlite().await;
     let trigger = "CREATE TRIGGER closed BEFORE INSERT ON items WHEN NEW.owner = 'eve'
@@ -54,7 +54,7 @@ async fn a_rule_of_the_table_is_in_the_log() {
 }
 
 #[tokio::test]
-async fn a_value_that_is_unique_in_its_scope_is_named() {
+async fn names_a_value_that_is_unique_in_its_scope() {
     let engine = engines::sqlite().await;
     let unique = "DROP INDEX items_name; CREATE UNIQUE INDEX by_owner ON items (owner, name)";
     Connection::open(engine.path()).unwrap().execute_batch(unique).unwrap();

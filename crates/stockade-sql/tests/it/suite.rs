@@ -11,12 +11,12 @@ use crate::engines::{self, Items};
 use crate::item::draft;
 
 #[tokio::test]
-async fn the_memory_store_keeps_its_promises() {
+async fn the_memory_store_passes_the_suite() {
     conformance::rest_store(async || engines::memory().store).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn sqlite_keeps_its_promises() {
+async fn sqlite_passes_the_suite() {
     // Their files are removed with them.
     let engines = Mutex::new(Vec::new());
     conformance::rest_store(async || {
@@ -29,7 +29,7 @@ async fn sqlite_keeps_its_promises() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_driver_of_its_own_keeps_its_promises() {
+async fn a_custom_driver_passes_the_suite() {
     conformance::rest_store(async || engines::own().await.store).await;
     conformance::rest_store_operations(engines::own().await.store, 2, 8_000).await;
 }
@@ -37,7 +37,7 @@ async fn a_driver_of_its_own_keeps_its_promises() {
 #[cfg(feature = "postgres")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: cargo xtask sql"]
-async fn postgres_keeps_its_promises() {
+async fn postgres_passes_the_suite() {
     use crate::engines::postgres::{few, items};
 
     for is_prepared in [true, false] {
@@ -47,7 +47,7 @@ async fn postgres_keeps_its_promises() {
 }
 
 #[tokio::test]
-async fn a_resource_is_told_what_its_table_cannot_do() {
+async fn a_resource_knows_the_limits_of_its_table() {
     let store = engines::sqlite().await.store;
     let filters = [
         ("name", vec![Op::Eq, Op::Prefix]),
@@ -76,7 +76,7 @@ async fn a_resource_is_told_what_its_table_cannot_do() {
 
 /// PostgreSQL texts cannot contain U+0000.
 #[tokio::test]
-async fn a_prefix_may_have_any_character() {
+async fn a_prefix_may_contain_any_character() {
     async fn check(store: impl Items) {
         for name in ["a\0b", "a\0bc", "a\0c", "a", "ab", "äb"] {
             store.create(draft(name, 1, "ada")).await.unwrap();

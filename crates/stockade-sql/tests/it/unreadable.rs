@@ -107,7 +107,7 @@ async fn ids(store: &Items, mut list_query: ListQuery) -> (Vec<i64>, u64) {
 }
 
 #[tokio::test]
-async fn a_list_may_leave_rows_out() {
+async fn a_list_can_skip_unreadable_rows() {
     listen();
     let sql = "UPDATE items SET price = -1 WHERE id = 2; UPDATE items SET tags = 'x' WHERE id = 4";
     let engine = changed(sql).await;
@@ -137,7 +137,7 @@ async fn a_list_may_leave_rows_out() {
 }
 
 #[tokio::test]
-async fn a_page_goes_on_behind_many_unreadable_rows() {
+async fn a_page_continues_after_many_unreadable_rows() {
     let many = "WITH RECURSIVE n(n) AS (SELECT 6 UNION ALL SELECT n + 1 FROM n WHERE n < 300)
         INSERT INTO items (id, name, price, rating, open, owner)
         SELECT n, 'm' || n, -1, 1, 1, '' FROM n;
@@ -170,7 +170,7 @@ fn app(store: impl Store<Item>) -> App {
 }
 
 #[tokio::test]
-async fn an_answer_says_how_many_rows_it_leaves_out() {
+async fn a_response_contains_the_number_of_skipped_rows() {
     let engine = changed("UPDATE items SET price = -1 WHERE id > 1").await;
     let failed = send(&app(engine.store.clone()), Method::GET, "/items").await;
     assert_eq!(failed.status, 500);

@@ -76,7 +76,7 @@ fn exactly_the_limit_passes_in_each_window() {
 }
 
 #[test]
-fn the_other_algorithms_let_no_more_pass_than_in_a_process() {
+fn other_algorithms_pass_no_more_than_one_process() {
     for (algorithm, most) in [(Algorithm::SlidingWindow, 1), (Algorithm::Gcra, 2)] {
         let make = |seed, nodes| Plan { algorithm, is_balanced: false, ..plan(seed, nodes) };
         validate(&format!("{algorithm:?}"), make, |plan, passed| {
@@ -87,7 +87,7 @@ fn the_other_algorithms_let_no_more_pass_than_in_a_process() {
 }
 
 #[test]
-fn a_key_without_an_expiry_begins_a_window_and_locks_nobody_out() {
+fn a_key_without_an_expiry_starts_a_new_window() {
     let make = |seed, nodes| Plan { fault: Fault::ExpiryLost, ..plan(seed, nodes) };
     validate("expiry lost", make, |plan, passed| {
         assert!((plan.limit..=plan.limit * 2).contains(&passed), "{passed} by {plan:?}");
@@ -95,7 +95,7 @@ fn a_key_without_an_expiry_begins_a_window_and_locks_nobody_out() {
 }
 
 #[test]
-fn leases_hold_their_part_back_and_never_add_any() {
+fn leases_never_exceed_the_limit() {
     let make = |seed, nodes| {
         let plan = plan(seed, nodes);
         Plan { windows: 3, is_balanced: false, share: Some(16), ..plan }
@@ -117,7 +117,7 @@ fn leases_hold_their_part_back_and_never_add_any() {
 }
 
 #[test]
-fn shares_are_the_limit_when_the_engine_dies() {
+fn shares_are_the_limit_if_redis_fails() {
     for (title, is_balanced) in [("killed, balanced", true), ("killed, random", false)] {
         let make = |seed, nodes| Plan { is_balanced, fault: Fault::Killed, ..plan(seed, nodes) };
         validate(title, make, |plan, passed| {
@@ -130,7 +130,7 @@ fn shares_are_the_limit_when_the_engine_dies() {
 }
 
 #[test]
-fn shares_are_the_limit_when_half_of_the_processes_are_cut_off() {
+fn shares_are_the_limit_if_half_of_the_processes_are_cut_off() {
     let make = |seed, nodes| Plan { fault: Fault::HalfIsCut, ..plan(seed, nodes) };
     validate("half is cut", make, |plan, passed| {
         let share = plan.limit.div_ceil(nodes(plan));
@@ -140,7 +140,7 @@ fn shares_are_the_limit_when_half_of_the_processes_are_cut_off() {
 }
 
 #[test]
-fn an_engine_that_has_lost_its_counts_begins_one_window_more() {
+fn lost_counts_start_one_extra_window() {
     let make = |seed, nodes| Plan { fault: Fault::Restarted, ..plan(seed, nodes) };
     validate("restarted", make, |plan, passed| {
         let most = plan.limit * 2 + nodes(plan) - 1;

@@ -18,20 +18,20 @@ async fn promises(order: Order) {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn it_keeps_the_promises_of_a_backplane() {
+async fn passes_the_conformance_suite() {
     promises(Order::Local).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn it_keeps_the_promises_of_a_backplane_with_one_order() {
+async fn passes_the_conformance_suite_with_order_per_room() {
     promises(Order::Room).await;
 }
 
 /// Uses few messages, because a busy machine may legitimately lose one.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn audiences_are_reached_at_most_once() {
+async fn audiences_receive_messages_at_most_once() {
     let engine = Engine::start();
     let [here, there] =
         [(), ()].map(|()| Process::open_with(&engine.url(), RedisRooms::at_most_once));
@@ -69,7 +69,7 @@ async fn audiences_are_reached_at_most_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn a_client_that_comes_back_late_is_told_so() {
+async fn a_client_that_reconnects_late_learns_of_the_gap() {
     let engine = Engine::start();
     let [mut here, there] =
         [(), ()].map(|()| Process::open_with(&engine.url(), |rooms| rooms.order(Order::Room)));
@@ -94,7 +94,7 @@ async fn a_client_that_comes_back_late_is_told_so() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn what_the_engine_cannot_take_is_an_error() {
+async fn messages_that_redis_cannot_accept_are_errors() {
     let mut engine = Engine::start();
     let [here, there] = [(), ()].map(|()| Process::open(&engine.url()));
     let (own, other) = (here.join("lobby").await, there.join("lobby").await);
@@ -126,7 +126,7 @@ async fn what_the_engine_cannot_take_is_an_error() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn nothing_is_left_behind() {
+async fn closed_rooms_leave_no_data_behind() {
     let engine = Engine::start();
     let process = Process::open(&engine.url());
     let client = process.join("lobby").await;

@@ -23,7 +23,7 @@ fn behind_sentinel(group: &Group) -> [Process; 3] {
 /// Broadcasts in three processes to rooms on all masters, and counts members.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn every_broadcast_on_a_cluster_comes_once() {
+async fn cluster_delivers_every_broadcast_once() {
     let nodes = Nodes::start().await;
     let processes = on_cluster(&nodes);
     let rooms: Vec<String> = (0..12).map(|number| format!("room {number}")).collect();
@@ -65,7 +65,7 @@ async fn every_broadcast_on_a_cluster_comes_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn connections_that_a_cluster_closes_lose_nothing() {
+async fn connections_closed_by_a_cluster_lose_nothing() {
     let nodes = Nodes::start().await;
     let masters = || -> Vec<bool> {
         let role = |engine: &Engine| engine.admin(&["INFO", "replication"]).contains("role:master");
@@ -116,7 +116,7 @@ async fn a_failover_of_a_cluster_loses_nothing_silently() {
 /// to a process that has not received them.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn a_master_of_a_cluster_that_died_is_a_gap() {
+async fn the_death_of_a_cluster_master_is_a_gap() {
     let mut nodes = Nodes::start().await;
     let processes = on_cluster(&nodes);
     let mut clients = Vec::new();

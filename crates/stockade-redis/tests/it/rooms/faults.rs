@@ -89,7 +89,7 @@ fn urls(engine: &Engine) -> [String; 3] {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn links_that_are_cut_lose_nothing() {
+async fn cut_links_lose_nothing() {
     let engine = Engine::start();
     let talk = Talk::begin(urls(&engine)).await;
     for kind in ["pubsub", "normal", "pubsub", "normal", "pubsub", "pubsub"] {
@@ -104,7 +104,7 @@ async fn links_that_are_cut_lose_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn an_engine_that_is_restarted_loses_nothing_silently() {
+async fn a_restart_of_redis_loses_nothing_silently() {
     let engine = Engine::start();
     let (url, engine) = (engine.url(), tokio::sync::Mutex::new(engine));
     let fault = async || {
@@ -121,7 +121,7 @@ async fn an_engine_that_is_restarted_loses_nothing_silently() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn an_engine_that_stops_for_a_while_loses_nothing() {
+async fn a_pause_of_redis_loses_nothing() {
     let engine = Engine::start();
     let talk = Talk::begin(urls(&engine)).await;
     Talk::pause(200).await;
@@ -136,7 +136,7 @@ async fn an_engine_that_stops_for_a_while_loses_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn an_engine_that_loses_its_data_is_a_gap() {
+async fn data_loss_of_redis_is_a_gap() {
     let engine = Engine::start();
     let talk = Talk::begin(urls(&engine)).await;
     for _ in 0..3 {
@@ -150,7 +150,7 @@ async fn an_engine_that_loses_its_data_is_a_gap() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn an_engine_that_dies_is_a_gap() {
+async fn the_death_of_redis_is_a_gap() {
     let mut engine = Engine::start();
     let talk = Talk::begin(urls(&engine)).await;
     for _ in 0..2 {
@@ -168,7 +168,7 @@ async fn an_engine_that_dies_is_a_gap() {
 /// it.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn a_process_that_does_not_hear_catches_up() {
+async fn a_process_that_missed_messages_catches_up() {
     let engine = Engine::start();
     engine.admin(&["CONFIG", "SET", "client-output-buffer-limit", "pubsub 32kb 16kb 1"]);
     let proxy = Proxy::to(engine.port).await;
@@ -202,7 +202,7 @@ async fn a_process_that_does_not_hear_catches_up() {
 /// Numbers decrease, as after a failover to a lagging replica.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn a_failover_to_a_replica_that_lags_is_a_gap() {
+async fn a_failover_to_a_lagging_replica_is_a_gap() {
     let engine = Engine::start();
     let [here, there] = [(), ()].map(|()| Process::open(&engine.url()));
     let (_own, client) = (here.join("lobby").await, there.join("lobby").await);

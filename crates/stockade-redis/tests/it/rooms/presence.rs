@@ -52,7 +52,7 @@ fn die(url: &str, members: usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn members_that_the_engine_has_lost_are_known_again() {
+async fn members_lost_by_redis_are_registered_again() {
     let engine = Engine::start();
     let [here, there] = [(), ()].map(|()| Process::open(&engine.url()));
     let _first = here.join("lobby").await;
@@ -68,7 +68,7 @@ async fn members_that_the_engine_has_lost_are_known_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn a_process_that_died_is_out_after_its_lease() {
+async fn members_of_a_dead_process_leave_after_its_lease() {
     let engine = Engine::start();
     let here = Process::open(&engine.url());
     let _client = here.join("lobby").await;

@@ -121,13 +121,13 @@ async fn runs_each_request_once<D: Driver + Clone>(processes: [D; 2]) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn sqlite_keeps_the_promises_of_an_idempotency_store() {
+async fn sqlite_passes_the_idempotency_suite() {
     let file = File::new().await;
     keeps_its_promises(file.db.clone()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_driver_of_the_program_keeps_the_promises_of_an_idempotency_store() {
+async fn a_custom_driver_passes_the_idempotency_suite() {
     keeps_its_promises(own()).await;
 }
 
@@ -156,14 +156,14 @@ mod postgres {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     #[ignore = "needs PostgreSQL: cargo xtask sql"]
-    async fn keeps_the_promises_of_an_idempotency_store() {
+    async fn passes_the_idempotency_suite() {
         let [db] = pools().await;
         keeps_its_promises(db).await;
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     #[ignore = "needs PostgreSQL: cargo xtask sql"]
-    async fn keeps_the_promises_by_the_clock_of_the_server() {
+    async fn passes_the_suite_with_the_server_clock() {
         let [db] = pools().await;
         let store = SqlIdempotencyStore::open(&db).await.unwrap();
         conformance::idempotency_store(store, tokio::time::sleep).await;

@@ -34,7 +34,7 @@ async fn runs_migrations_again_without_a_change() {
 }
 
 #[tokio::test]
-async fn keeps_nothing_of_statements_if_one_fails() {
+async fn reverts_all_statements_if_one_fails() {
     let file = File::new().await;
     let statements = "INSERT INTO stockade_revocations VALUES (1, 'ff', 1); SELECT nothing";
     assert!(file.db.execute(statements).await.is_err());
@@ -42,7 +42,7 @@ async fn keeps_nothing_of_statements_if_one_fails() {
 }
 
 #[tokio::test]
-async fn opens_stores_with_a_driver_of_the_program() {
+async fn opens_stores_with_a_custom_driver() {
     let db = own();
     SqlSessionStore::open(&db).await.unwrap();
     SqlIdempotencyStore::open(&db).await.unwrap();

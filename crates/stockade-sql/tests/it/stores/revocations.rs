@@ -53,19 +53,19 @@ async fn repairs_the_table(db: impl Driver + Clone, clear: impl AsyncFn()) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn sqlite_keeps_the_promises_of_a_revocation_log() {
+async fn sqlite_passes_the_revocation_log_suite() {
     let file = File::new().await;
     conformance::revocation_log(|| open_here(&file.db)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_driver_of_the_program_keeps_the_promises_of_a_revocation_log() {
+async fn a_custom_driver_passes_the_revocation_log_suite() {
     let db = own();
     conformance::revocation_log(|| open_here(&db)).await;
 }
 
 #[tokio::test]
-async fn checks_tokens_as_soon_as_it_is_opened() {
+async fn checks_tokens_immediately_after_opening() {
     let file = File::new().await;
     let token = token("a");
     let first = file.db.revocations().await.unwrap();
@@ -105,7 +105,7 @@ async fn skips_entries_of_another_version() {
 }
 
 #[tokio::test]
-async fn writes_revocations_again_that_sqlite_has_lost() {
+async fn rewrites_revocations_that_sqlite_has_lost() {
     let file = File::new().await;
     let clear = async || file.db.execute("DELETE FROM stockade_revocations").await.unwrap();
     repairs_the_table(file.db.clone(), clear).await;
@@ -127,7 +127,7 @@ async fn writes_a_revocation_later_if_the_database_fails() {
 }
 
 #[tokio::test]
-async fn removes_expired_revocations_but_the_last() {
+async fn removes_all_expired_revocations_except_the_last() {
     let file = File::new().await;
     let past = "INSERT INTO stockade_revocations VALUES (1, '01', 5), (2, '02', 5), (3, '03', 5)";
     // Valid entries of tokens that expired long ago.
@@ -151,7 +151,7 @@ mod postgres {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     #[ignore = "needs PostgreSQL: cargo xtask sql"]
-    async fn keeps_the_promises_of_a_revocation_log() {
+    async fn passes_the_revocation_log_suite() {
         let [here, there] = pools().await;
         let turn = std::sync::atomic::AtomicUsize::new(0);
         conformance::revocation_log(|| {
@@ -163,7 +163,7 @@ mod postgres {
 
     #[tokio::test]
     #[ignore = "needs PostgreSQL: cargo xtask sql"]
-    async fn writes_revocations_again_that_were_lost() {
+    async fn rewrites_lost_revocations() {
         let [db] = pools().await;
         let clear = async || {
             let clear = "DELETE FROM stockade_revocations; \
