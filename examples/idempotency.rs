@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_payment_that_is_sent_again_is_made_once() {
+    async fn a_repeated_payment_is_made_once() {
         let client = TestClient::new(router());
         let send = |cents: u64| {
             let payment = json!({ "to": "bob", "cents": cents });

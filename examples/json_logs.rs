@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_is_one_object() {
+    fn each_record_is_one_object() {
         let args = format_args!("GET /x 200\n\"quoted\"");
         let pairs = [
             ("status", LogValue::from(200_u16)),

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn somebody_logs_in_and_out() {
+    async fn a_user_logs_in_and_out() {
         let secret = Secret::new("a secret of thirty-two bytes or more").unwrap();
         let hasher = PasswordHasher::from(PasswordCost::pbkdf2(10_000).unwrap());
         let app = router(secret, Passwords::new(hasher).unwrap()).build().unwrap();

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn events_come_one_by_one() {
+    async fn events_arrive_one_by_one() {
         let (client, _) = client();
         let mut events = client.get("/countdown").stream().await;
         for expected in ["3", "2", "1"] {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_web_socket_shouts() {
+    async fn a_web_socket_replies_in_capitals() {
         let (client, _) = client();
         let mut socket = client.websocket("/shout").connect().await;
         socket.send_text("tea").await;

@@ -32,7 +32,7 @@ fn a_password_is_hashed_and_verified() {
 }
 
 #[test]
-fn a_stored_hash_is_no_argument() {
+fn a_stored_hash_is_not_an_argument() {
     let stored = run(&["hash"], "correct horse\n", None).unwrap();
     let refused = run(&["verify", &stored], "correct horse\n", None).unwrap_err();
     assert!(refused.contains("the file of the stored hash cannot be read"), "{refused}");
@@ -50,7 +50,7 @@ fn file(name: &str, text: &str) -> String {
 }
 
 #[test]
-fn a_token_is_issued_and_checked() {
+fn issues_and_verifies_a_token() {
     let secret = run(&["random"], "", None).unwrap();
     assert_eq!(secret.len(), 64);
     let token = run(&["issue", "15m", "sub=7", "role=admin"], "", Some(&secret)).unwrap();
@@ -61,7 +61,7 @@ fn a_token_is_issued_and_checked() {
 }
 
 #[test]
-fn mistakes_are_said() {
+fn reports_errors() {
     assert!(run(&[], "", None).unwrap_err().contains("usage"));
     assert!(run(&["issue", "1h", "sub"], "", Some("x")).unwrap_err().contains("name=value"));
     let without = run(&["issue", "1h"], "", None).unwrap_err();

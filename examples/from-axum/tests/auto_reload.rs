@@ -20,7 +20,7 @@ impl Drop for Program {
 }
 
 #[tokio::test]
-async fn a_listener_is_taken_over() {
+async fn an_inherited_listener_is_used() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let client = TestClient::live(&format!("http://{}", listener.local_addr().unwrap()));
     // The first inherited descriptor is 3; the process id is the id of the

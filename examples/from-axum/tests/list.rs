@@ -122,7 +122,7 @@ fn each_program_has_a_row() {
 }
 
 #[test]
-fn each_row_says_how() {
+fn each_row_explains_its_approach() {
     for Row { example, our_lines, how, remark, .. } in &rows() {
         match how.as_str() {
             "directly" => assert!(our_lines.is_some(), "{example}: no program"),
@@ -134,7 +134,7 @@ fn each_row_says_how() {
 }
 
 #[test]
-fn the_list_is_as_it_would_be_saved() {
+fn the_list_is_up_to_date() {
     let mut rows = rows();
     rows.sort_by(|a, b| a.example.cmp(&b.example));
     let programs = programs();
@@ -177,7 +177,7 @@ fn sums(rows: &[Row]) -> String {
 }
 
 #[test]
-fn code_alone_is_counted() {
+fn counts_only_code() {
     let source = "//! Text.\n\nuse a; // why\n\n    // Text.\n    b();\n/// Text.\nfn c() {}\n";
     assert_eq!(lines_of(source), 3);
     assert_eq!(lines_of("a();\n\n#[cfg(test)]\nmod tests {\n    b();\n}\n"), 1);

@@ -62,7 +62,7 @@ mod tests {
     }"#;
 
     #[tokio::test]
-    async fn an_event_is_answered() {
+    async fn an_event_gets_a_response() {
         let event = with_peer(lambda_http::request::from_str(EVENT).unwrap());
         let peer = event.extensions().get::<PeerAddr>().map(|peer| peer.0.ip().to_string());
         assert_eq!(peer.as_deref(), Some("192.0.2.7"));

@@ -15,7 +15,7 @@ async fn pool() -> PgPool {
 
 #[tokio::test]
 #[ignore = "needs PostgreSQL: cargo xtask sqlx-postgres"]
-async fn notes_are_kept_by_the_pool_of_sqlx() {
+async fn the_sqlx_pool_stores_notes() {
     let pool = pool().await;
     let client = TestClient::new(router(open(&pool).await.unwrap(), pool.clone()));
     client.get("/notes").await.assert_status(200).assert_json(json!([]));

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_are_put_in() {
+    fn inserts_defaults() {
         let outcome = check(config(&json!({ "limits": { "max_connections": 5 } }))).unwrap();
         assert!(outcome.valid());
         assert_eq!(
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_are_compared_with_their_defaults() {
+    fn compares_limits_with_defaults() {
         check_with(&json!({ "limits": { "min_connections": 1000 } }), &[]);
         let errors = ["limits: min_connections (1001) is above max_connections (1000)"];
         check_with(&json!({ "limits": { "min_connections": 1001 } }), &errors);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_there_twice_is_wrong_twice() {
+    fn reports_a_duplicate_name_at_both_places() {
         let upstream = |name| json!({ "name": name, "url": "http://a.example" });
         check_with(
             &json!({ "upstreams": [upstream("a"), upstream("b"), upstream("a")] }),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_type_is_said_once() {
+    fn reports_a_wrong_type_once() {
         check_with(
             &json!({ "listen": [], "limits": 7, "upstreams": [1, { "name": 1, "url": "http://a" }] }),
             &[

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_missing_in_the_innermost_container() {
+    fn missing_values_point_to_the_innermost_container() {
         value("«{»}", "a.b");
         value(r#"{"a": «{»"c": 1}}"#, "a.b");
         value(r#"{"a": [{}, «{»}]}"#, "a[1].url");
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn names_may_hold_escapes() {
+    fn names_can_contain_escapes() {
         value(r#"{"\u00e4\"\\": «1»}"#, "ä\"\\");
         value(r#"{"a\\": 1, "b": «2»}"#, "b");
         value(r#"{"\"}": 1, "b": «2»}"#, "b");
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn names_may_hold_dots_and_brackets() {
+    fn names_can_contain_dots_and_brackets() {
         value(r#"{"a": {"b": 1}, "a.b": {"c": «2»}}"#, "a.b.c");
         value(r#"{"features": {"search": {}, "search.v2": «1»}}"#, "features.search.v2");
         value(r#"{"a[0]": «1»}"#, "a[0]");
@@ -292,13 +292,13 @@ mod tests {
     }
 
     #[test]
-    fn of_two_readings_the_part_decides() {
+    fn the_part_decides_between_two_readings() {
         value(r#"{"a.b": 1, "a": {"b": «2»}}"#, "a.b");
         key(r#"{"a": {"b": 2}, «"a.b"»: 1}"#, "a.b");
     }
 
     #[test]
-    fn of_a_name_that_is_there_twice_the_last_counts() {
+    fn the_last_of_duplicate_names_counts() {
         value(r#"{"a": 1, "a": «2»}"#, "a");
         value(r#"{"a": {"b": 1}, "\u0061": «{»}}"#, "a.b");
         key(r#"{"a": 1, «"a"»: 2}"#, "a");
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn every_value_of_a_document_is_found() {
+    fn finds_every_value_of_a_document() {
         for text in [include_str!("../good.json"), include_str!("../bad.json")] {
             let document: Value = serde_json::from_str(text).unwrap();
             check_all(text, "", &document);
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_json_does_no_harm() {
+    fn tolerates_malformed_json() {
         let texts =
             ["", " ", "{", "[", "[,", "[}", "{\"", "{\"a", "{\"a\"", "{\"a\":", "{\"a\":\"\\"];
         let paths =

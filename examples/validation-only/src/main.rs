@@ -177,26 +177,26 @@ mod tests {
         r#"{"admin_email": "a@b.example", "upstreams": [{"name": "a", "url": "http://a"}]}"#;
 
     #[test]
-    fn a_good_file_is_shown_with_its_defaults() {
+    fn shows_a_valid_file_with_its_defaults() {
         let (code, out, err) = checked("good.json", include_bytes!("../good.json"));
         assert_eq!(out, GOOD);
         assert_eq!((code, err.as_str()), (VALID, ""));
     }
 
     #[test]
-    fn a_bad_file_is_shown_with_its_problems() {
+    fn shows_an_invalid_file_with_its_problems() {
         let (code, out, err) = checked("bad.json", include_bytes!("../bad.json"));
         assert_eq!(err, BAD);
         assert_eq!((code, out.as_str()), (INVALID, ""));
     }
 
     #[test]
-    fn what_is_shown_of_a_good_file_is_a_good_file() {
+    fn the_output_for_a_valid_file_is_valid() {
         assert_eq!(checked("", GOOD.as_bytes()), (VALID, GOOD.to_owned(), String::new()));
     }
 
     #[test]
-    fn wrong_use_is_told() {
+    fn reports_wrong_use() {
         for arguments in [&[][..], &["a".into(), "b".into()]] {
             let (mut out, mut err) = (Vec::new(), Vec::new());
             let code = run(arguments, &mut out, &mut err).unwrap();
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn syntax_errors_are_shown_where_they_are() {
+    fn shows_syntax_errors_at_their_position() {
         check_bad("{\n  \"a\": 1,\n}", ["c:3:1: Invalid JSON: trailing comma", "3 | }"]);
         check_bad("{\"ä\": tru}", ["c:1:10: Invalid JSON: expected ident", "1 | {\"ä\": tru}"]);
         check_bad("{}\n\n 7", ["c:3:2: Invalid JSON: trailing characters", "3 |  7"]);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_empty_or_binary_is_no_json() {
+    fn rejects_empty_and_binary_files() {
         let end = "Invalid JSON: EOF while parsing a value";
         check_bad("", [&format!("c:1:1: {end}"), "1 | "]);
         check_bad(" \r\n", [&format!("c:1:1: {end}"), "1 |  "]);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_and_white_space_of_any_kind_are_fine() {
+    fn accepts_a_byte_order_mark_and_any_white_space() {
         let text = VALID_TEXT.replace(' ', "\r\n\t");
         assert_eq!(checked("", format!("\u{feff}{text}\r\n").as_bytes()).0, VALID);
         let bad = format!("\u{feff}{}", VALID_TEXT.replace("b.example", "b"));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deep_file_is_refused() {
+    fn rejects_a_deeply_nested_file() {
         let line = format!("1 | …{}{}…", "[".repeat(60), "[".repeat(120));
         let message = "c:1:128: Invalid JSON: recursion limit exceeded";
         check_bad("[".repeat(1_000_000), [message, &line]);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_problems_the_first_are_shown() {
+    fn shows_the_first_of_many_problems() {
         let unknown = |index| format!("\"k{index}\": 0, ");
         let members: String = (0..1_000).map(unknown).collect();
         let (code, _, err) =
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_in_the_file_does_not_command_the_terminal() {
+    fn escapes_control_characters_in_names() {
         let text = VALID_TEXT.replacen('{', "{\"\\u001b[2J\\n\u{202e}\": 0, ", 1);
         let message = "c:1:2: �[2J��: Unknown field '�[2J��'";
         let line = format!("1 | {}", text.replace('\u{202e}', "�"));

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_characters_are_one_column_and_two_on_the_screen() {
+    fn wide_characters_count_as_one_column_and_take_two() {
         check(
             "{\"名前\": \"é\u{301}😀\"}",
             "\"é\u{301}😀\"",
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_is_not_commanded() {
+    fn escapes_control_characters() {
         check(
             "\u{1b}[2J\u{9b}\u{202e}\r 7",
             "7",
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_are_cut() {
+    fn cuts_long_lines() {
         let text = format!("{}7{}", "a".repeat(1_000), "b".repeat(1_000));
         let expected = [
             "c.json:1:1001: f: Wrong".to_owned(),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_outside_of_the_text_is_its_end() {
+    fn a_position_outside_of_the_text_is_its_end() {
         let problem = Problem { place: 9..12, field: String::new(), message: "Wrong".to_owned() };
         let mut out = Vec::new();
         write(&mut out, "c.json", "é", &problem).unwrap();

@@ -73,7 +73,7 @@ async fn rejects_invalid_comments() {
 }
 
 #[tokio::test]
-async fn comments_come_in_pages() {
+async fn comments_are_paginated() {
     let conduit = Conduit::new().await;
     let ada = conduit.register("ada").await;
     let path = format!("/articles/{}/comments", conduit.publish(&ada, "One", &[]).await);

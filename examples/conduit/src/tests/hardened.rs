@@ -6,7 +6,7 @@ use stockade::testing::{AttackFamily, Credentials, Hardening};
 use super::Conduit;
 
 #[tokio::test]
-async fn no_attack_gets_through() {
+async fn rejects_every_attack() {
     let conduit = Conduit::new().await;
     let token = conduit.register("ada").await;
     let router = conduit.router();

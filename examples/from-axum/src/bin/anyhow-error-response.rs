@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_error_is_told() {
+    async fn responds_with_the_error() {
         let response = TestClient::new(router()).get("/").await;
         response.assert_status(500).assert_text("Something went wrong: it failed!");
     }

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn everybody_reads_what_is_written() {
+    async fn all_clients_receive_messages() {
         let client = TestClient::new(router());
         let mut ada = enter(&client, "ada").await;
         assert_eq!(ada.receive_text().await, "ada joined.");
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_is_taken_until_its_owner_leaves() {
+    async fn a_name_is_reserved_until_its_owner_leaves() {
         let client = TestClient::new(router());
         let mut first = enter(&client, "ada").await;
         assert_eq!(first.receive_text().await, "ada joined.");
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_page_may_run_its_script() {
+    async fn the_page_can_run_its_script() {
         let page = TestClient::new(router()).get("/").await;
         page.assert_status(200).assert_text_contains("/websocket");
         assert!(page.header("content-security-policy").unwrap().contains("script-src"));

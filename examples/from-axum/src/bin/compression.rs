@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn responses_are_compressed_where_the_client_asks() {
+    async fn responses_are_compressed_on_request() {
         for coding in ["gzip", "br", "zstd"] {
             let response = ask(json_text().into(), "accept-encoding", coding).await;
             response.assert_status(200).assert_header("content-encoding", coding);

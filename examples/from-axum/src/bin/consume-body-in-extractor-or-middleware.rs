@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_body_is_seen_twice_and_handed_on() {
+    async fn both_middleware_and_handler_read_the_body() {
         let (logged, _guard) = Logged::lines();
         let response = TestClient::new(router()).post("/").body("tea").await;
         response.assert_status(200).assert_text("tea");
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_above_the_limit_ends_in_the_middleware() {
+    async fn the_middleware_rejects_a_body_above_the_limit() {
         let response = TestClient::new(router()).post("/").body(vec![b'x'; 1_048_577]).await;
         response.assert_status(413);
     }

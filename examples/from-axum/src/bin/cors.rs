@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn one_origin_may_read() {
+    async fn one_origin_can_read() {
         let client = TestClient::new(backend());
         let origin = "http://localhost:3000";
         let response = client.get("/json").header("origin", origin).await;
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_page_may_ask() {
+    async fn the_page_can_send_requests() {
         let page = TestClient::new(frontend()).get("/").await;
         let policy = page.header("content-security-policy").unwrap();
         assert!(policy.contains("connect-src localhost:4000"));

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_origin_has_its_form() {
+    async fn each_origin_has_its_format() {
         broken("/route")
             .await
             .assert_json(json!({ "message": "Invalid JSON body", "origin": "route" }));
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_right_comes_back() {
+    async fn valid_input_is_returned() {
         for path in ["/route", "/node/deep", "/extractor"] {
             let response = TestClient::new(router()).post(path).json(json!({ "a": 1 })).await;
             response.assert_status(200).assert_json(json!({ "a": 1 }));

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_wrong_parameter_is_named() {
+    async fn names_the_invalid_parameter() {
         let client = TestClient::new(router());
         let right = client.get("/users/1/teams/2").await;
         right.assert_json(json!({ "user_id": 1, "team_id": 2 }));

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn both_forms_reach_the_same_users() {
+    async fn both_forms_use_the_same_users() {
         let client = TestClient::new(router());
         for (here, there) in [("/dyn", "/generic"), ("/generic", "/dyn")] {
             let request = client.post(format!("{here}/users")).json(json!({ "name": "ada" }));

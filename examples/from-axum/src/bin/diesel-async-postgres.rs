@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_request_gives_its_connection_back() {
+    async fn each_request_returns_its_connection() {
         let pool = diesel_async::build("");
         pool.get().await.unwrap().run_pending_migrations(MIGRATIONS).await.unwrap();
         let client = TestClient::new(app(pool).unwrap());

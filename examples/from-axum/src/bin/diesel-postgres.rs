@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_error_of_the_database_stays_in_the_log() {
+    async fn a_database_error_appears_only_in_the_log() {
         let client = TestClient::new(app(deadpool_diesel::build("")).unwrap());
         let response = client.get("/user/list").await;
         response.assert_status(500).assert_error("Internal Server Error");

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_client_reads_the_form_and_the_log_the_cause() {
+    async fn the_client_gets_the_message_and_the_log_the_cause() {
         let (logged, _guard) = Logged::lines();
         let client = TestClient::new(router());
         let failed = client.post("/users").json(json!({ "name": "ada" })).await;

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn there_is_a_form_that_may_be_sent() {
+    async fn shows_a_form() {
         let page = TestClient::new(router()).get("/").await;
         page.assert_status(200).assert_text_contains("<button>Subscribe</button>");
         let policy = page.header("content-security-policy").unwrap();
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_form_is_accepted() {
+    async fn accepts_a_form() {
         let client = TestClient::new(router());
         let input = json!({ "name": "ada", "email": "ada@example.org" });
         let response = client.post("/").form(&input).await;

@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn other_paths_have_the_handler() {
+    async fn the_handler_serves_other_paths() {
         let client = TestClient::new(router());
         client.get("/").await.assert_status(200).assert_text("<h1>Hello, World!</h1>");
         for path in ["/nowhere", "/a/b/c"] {

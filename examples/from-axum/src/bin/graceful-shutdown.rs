@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_has_begun_is_answered() {
+    async fn running_requests_get_a_response() {
         let server = router(Duration::from_millis(500)).create_server().unwrap();
         let server = server.bind(0).await.unwrap();
         let (handle, client) =
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn nothing_takes_longer_than_the_limit() {
+    async fn no_request_exceeds_the_timeout() {
         let client = TestClient::new(router(Duration::ZERO)).with_timeout(None);
         client.get("/slow").await.assert_status(204);
         client.get("/forever").await.assert_status(408);

@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn head_has_headers_of_its_own() {
+    async fn head_has_separate_headers() {
         let response = TestClient::new(router()).head("/get-head").await;
         response.assert_status(200).assert_header("x-some-header", "header from HEAD");
         response.assert_empty();

@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn there_is_a_page() {
+    async fn serves_a_page() {
         let response = TestClient::new(app()).get("/").await;
         response.assert_status(200);
         assert_eq!(response.text(), "<h1>Hello, World!</h1>");

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_token_opens_the_protected_area() {
+    async fn a_token_gives_access_to_the_protected_area() {
         let client = client();
         let credentials = json!({ "client_id": "foo", "client_secret": "bar" });
         let token: Value = client.post("/authorize").json(credentials).await.json();
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_else_does() {
+    async fn rejects_other_credentials() {
         let client = client();
         let absent = client.get("/protected").await;
         absent.assert_status(401).assert_header("www-authenticate", "Bearer");

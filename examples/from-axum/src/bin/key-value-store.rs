@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn values_are_kept_with_their_types() {
+    async fn values_are_stored_with_their_types() {
         let client = TestClient::new(router());
         client.get("/tea").await.assert_status(404);
         client.post("/tea").body("green").await.assert_status(204);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_read_is_compressed() {
+    async fn reads_are_compressed() {
         let client = TestClient::new(router());
         let request = client.post("/tea").header("content-type", "text/plain");
         request.body("green ".repeat(500)).await.assert_status(204);
@@ -119,14 +119,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn values_have_a_limit() {
+    async fn values_have_a_size_limit() {
         let client = TestClient::new(router());
         client.post("/large").body(vec![0; 5_000 * 1_024]).await.assert_status(204);
         client.post("/larger").body(vec![0; 5_000 * 1_024 + 1]).await.assert_status(413);
     }
 
     #[tokio::test]
-    async fn administrators_remove() {
+    async fn administrators_can_remove_values() {
         let client = TestClient::new(router());
         for key in ["tea", "milk", "cake"] {
             client.post(format!("/{key}")).body("x").await.assert_status(204);

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_app_speaks_tls() {
+    async fn the_app_uses_tls() {
         let listener = NativeTls::new(TcpListener::bind("127.0.0.1:0").await.unwrap()).unwrap();
         let address = listener.address;
         tokio::spawn(app().unwrap().create_server().unwrap().listen(listener));

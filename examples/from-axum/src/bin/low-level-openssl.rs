@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_app_speaks_tls() {
+    async fn the_app_uses_tls() {
         let address = start().await;
         let mut silent = TcpStream::connect(address).await.unwrap();
         silent.write_all(b"no TLS at all").await.unwrap();
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn http2_is_spoken_too() {
+    async fn http2_works() {
         let stream = tls_client::connect(start().await, "h2").await;
         assert_eq!(stream.get_ref().1.alpn_protocol(), Some(b"h2".as_slice()));
         let (sender, connection) = h2::client::handshake(stream).await.unwrap();

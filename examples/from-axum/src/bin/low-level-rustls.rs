@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn both_protocols_are_spoken() {
+    async fn both_protocols_work() {
         let tls = TlsConfig::from_rustls(config().unwrap()).unwrap();
         let server = app().unwrap().create_server().unwrap().tls(tls).bind(0).await.unwrap();
         let address = server.local_addr();

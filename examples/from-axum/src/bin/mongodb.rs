@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_member_lives_and_dies() {
+    async fn a_member_is_created_and_deleted() {
         let client = TestClient::new(app(&connect().await.unwrap()).unwrap());
         let mut ada = json!({ "_id": 7, "name": "Ada", "active": true });
         let created = client.post("/create").json(&ada).await;

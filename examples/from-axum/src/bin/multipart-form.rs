@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn files_of_many_megabytes_are_read() {
+    async fn accepts_files_of_many_megabytes() {
         let large = vec![b'x'; 5 << 20];
         let form = MultipartForm::new().file("file", "tea.txt", "text/plain", "green").file(
             "file",
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn there_is_a_form_that_may_be_sent() {
+    async fn shows_a_form() {
         let page = TestClient::new(router()).get("/").await;
         page.assert_status(200).assert_text_contains("multipart/form-data");
         let policy = page.header("content-security-policy").unwrap();

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_is_signed_in_by_the_link_of_another() {
+    async fn a_link_of_another_user_signs_nobody_in() {
         let attacker = client();
         let service = target(&attacker.get("/auth/service").await);
         let link = target(&attacker.get(service).await);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_code_is_good_once() {
+    async fn a_code_works_only_once() {
         let client = client();
         let service = target(&client.get("/auth/service").await);
         let link = target(&client.get(service).await);

@@ -32,14 +32,14 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn json_and_forms_are_read() {
+    async fn reads_json_and_forms() {
         let (client, payload) = (TestClient::new(router()), json!({ "foo": "tea" }));
         client.post("/").json(&payload).await.assert_json(&payload);
         client.post("/").form(&payload).await.assert_json(&payload);
     }
 
     #[tokio::test]
-    async fn other_types_are_refused() {
+    async fn rejects_other_types() {
         for media in ["text/plain", "application/xml", "application/jsonp"] {
             let request = TestClient::new(router()).post("/").body(r#"{"foo":"tea"}"#);
             request.header("content-type", media).await.assert_status(415);

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn requests_of_one_app_are_shown_by_the_other() {
+    async fn one_app_shows_the_requests_of_the_other() {
         let metrics = Metrics::new();
         let main = TestClient::new(main_app(&metrics).unwrap());
         let shown = TestClient::new(metrics_app(&metrics).unwrap());

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_pieces_come_one_by_one_through_both_servers() {
+    async fn pieces_arrive_one_by_one_through_both_servers() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let app = app(format!("http://{address}/stream"), Duration::from_millis(100)).unwrap();
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_that_is_not_there_is_a_502() {
+    async fn an_unreachable_server_is_a_502() {
         let app = app("http://127.0.0.1:1/".to_owned(), Duration::ZERO).unwrap();
         TestClient::new(app).get("/").await.assert_status(502);
     }

@@ -67,14 +67,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_other_server_answers() {
+    async fn the_other_server_responds() {
         let client = in_front_of(inner()).await;
         client.get("/").await.assert_status(200).assert_text("Hello, 127.0.0.1!");
         client.get("/nowhere").await.assert_status(404).assert_error("Not Found");
     }
 
     #[tokio::test]
-    async fn bodies_and_queries_go_through() {
+    async fn forwards_bodies_and_queries() {
         let mut echo = Router::new();
         echo.post("/echo", async |req: Request| {
             let query = req.uri().query().unwrap_or_default().to_owned();
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_that_is_not_there_is_a_502() {
+    async fn an_unreachable_server_is_a_502() {
         let client = TestClient::new(app("127.0.0.1:1".parse().unwrap()).unwrap());
         client.get("/").await.assert_status(502);
     }

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn all_routes_are_there() {
+    async fn all_routes_exist() {
         let client = TestClient::new(router());
         client.get("/").await.assert_text("Hello, World!");
         client.get("/foo").await.assert_text("Hi from `GET /foo`");

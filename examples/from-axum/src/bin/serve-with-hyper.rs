@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_handler_is_told_who_asks() {
+    async fn the_handler_knows_the_client() {
         let client = start(with_peer().unwrap(), true).await;
         client.get("/").await.assert_status(200).assert_text_contains("Hello 127.0.0.1:");
     }

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn both_ways_ask_the_database() {
+    async fn both_ways_query_the_database() {
         let pool = pool().connect("postgres://test").await.unwrap();
         let client = TestClient::new(app(pool).unwrap());
         client.get("/").await.assert_status(200).assert_text("hello from the pool");
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_pool_that_is_exhausted_is_a_500() {
+    async fn an_exhausted_pool_is_a_500() {
         let pool = pool().max_connections(0).acquire_timeout(Duration::ZERO);
         let pool = pool.connect("postgres://test").await.unwrap();
         let client = TestClient::new(app(pool).unwrap());

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn events_come() {
+    async fn events_arrive() {
         let client = TestClient::new(app().unwrap());
         let mut stream = client.get("/sse").header("user-agent", "test").stream().await;
         stream.assert_status(200).assert_header("content-type", "text/event-stream");
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_page_may_load_its_script() {
+    async fn the_page_can_load_its_script() {
         let client = TestClient::new(app().unwrap());
         let page = client.get("/").await;
         page.assert_status(200).assert_header("content-security-policy", "default-src 'self'");

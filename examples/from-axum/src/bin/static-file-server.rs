@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_page_stands_for_every_other_path() {
+    async fn one_page_serves_every_other_path() {
         check(folder_with_page_for_the_rest(), "/foo", 200, "Hi from /foo").await;
         check(folder_with_page_for_the_rest(), "/assets/script.js", 200, SCRIPT).await;
         check(folder_with_page_for_the_rest(), "/assets/nothing", 404, PAGE).await;
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn files_may_be_at_the_root() {
+    async fn files_can_be_at_the_root() {
         check(folder_at_the_root(), "/foo", 200, "Hi from /foo").await;
         check(folder_at_the_root(), "/script.js", 200, SCRIPT).await;
         check(folder_at_the_root(), "/nothing", 404, PAGE).await;

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn channels_are_halves_of_a_connection() {
+    async fn channels_replace_the_halves_of_a_connection() {
         let (mut client, read) = mpsc::channel::<Result<Message, Infallible>>(8);
         let (write, mut answers) = mpsc::channel(8);
         tokio::spawn(echo(read, write));

@@ -32,7 +32,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn json_comes_back() {
+    async fn returns_json() {
         let response = TestClient::new(router()).post("/json").json([1, 2, 3, 4]).await;
         response.assert_status(200).assert_json(json!({ "data": [1, 2, 3, 4] }));
     }
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_real_deal() {
+    async fn works_over_a_real_port() {
         let server = router().create_server().unwrap().bind(0).await.unwrap();
         let client = TestClient::live(&format!("http://{}", server.local_addr()));
         let handle = server.handle();
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_peer_is_made_up() {
+    async fn the_test_sets_the_peer() {
         let client = TestClient::new(router()).with_peer("192.0.2.7:3000");
         client.get("/requires-connect-info").await.assert_text("Hi 192.0.2.7:3000");
     }

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_request_that_runs_is_answered_after_the_shutdown_began() {
+    async fn a_running_request_gets_a_response_during_shutdown() {
         let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let mut router = Router::new();
         let (entered, wait) = (Arc::clone(&begun), Arc::clone(&go_on));

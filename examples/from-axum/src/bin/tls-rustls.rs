@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_app_speaks_tls() {
+    async fn the_app_uses_tls() {
         let server = app().unwrap().create_server().unwrap();
         let server = server.tls(TlsConfig::from_files(CERTIFICATE, KEY).unwrap());
         let server = server.bind(0).await.unwrap();
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn others_are_redirected() {
+    async fn other_requests_are_redirected() {
         let client = TestClient::new(redirects().unwrap());
         for path in ["/", "/a/b?c=d"] {
             let response = client.get(path).await;

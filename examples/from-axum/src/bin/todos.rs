@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_list_has_pages() {
+    async fn the_list_is_paginated() {
         let client = TestClient::new(router());
         for text in ["tea", "milk", "cake"] {
             add(&client, text).await;

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn both_ways_ask_the_database() {
+    async fn both_ways_query_the_database() {
         let pool = tokio_postgres::build("host=localhost").await.unwrap();
         let client = TestClient::new(app(pool).unwrap());
         client.get("/").await.assert_status(200).assert_text("2");

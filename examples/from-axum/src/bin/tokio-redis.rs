@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn both_ways_ask_redis() {
+    async fn both_ways_query_redis() {
         let client = TestClient::new(app(connect().await.unwrap()).unwrap());
         client.get("/").await.assert_status(200).assert_text("bar");
         client.post("/").await.assert_status(200).assert_text("bar");

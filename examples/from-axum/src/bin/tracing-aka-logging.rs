@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_failure_is_seen_with_the_pattern_of_its_route() {
+    async fn logs_a_failure_with_its_route_pattern() {
         let lines = lines_of("/fail/secret").await;
         check(&lines, "failed", "http.route=\"/fail/:reason\"");
         assert!(!lines.contains("secret"), "{lines}");

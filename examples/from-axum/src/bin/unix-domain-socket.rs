@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_user_is_known() {
+    async fn the_user_of_the_client_is_known() {
         let path = std::env::temp_dir().join(format!("from-axum-{}.sock", std::process::id()));
         let server = app().unwrap().create_server().unwrap();
         let server = server.bind(UnixSocket::new(&path)).await.unwrap();

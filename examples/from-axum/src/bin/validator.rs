@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_name_that_is_too_short_is_told() {
+    async fn rejects_a_short_name() {
         for query in ["?name=", "?name=X"] {
             let response = TestClient::new(router()).get(format!("/{query}")).await;
             let expected = "Input validation error: [name: Can not be empty]";

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn everybody_reads_what_one_writes() {
+    async fn all_clients_receive_messages() {
         let address = start().await;
         let (mut send, mut first) = connect(address).await;
         let (_other, mut second) = connect(address).await;
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_page_is_there() {
+    async fn serves_the_page() {
         let address = start().await;
         let page = tls_client::get(address, "/").await;
         assert!(page.contains("<title>A chat</title>"), "{page}");

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_server_talks_and_says_goodbye() {
+    async fn the_server_sends_messages_and_closes() {
         let server = app().unwrap().create_server().unwrap().bind(0).await.unwrap();
         let client = TestClient::live(&format!("http://{}", server.local_addr()));
         tokio::spawn(server.serve());
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_may_leave() {
+    async fn a_client_can_disconnect() {
         let server = app().unwrap().create_server().unwrap().bind(0).await.unwrap();
         let client = TestClient::live(&format!("http://{}", server.local_addr()));
         tokio::spawn(server.serve());
