@@ -42,7 +42,7 @@ async fn a_route_accepts_only_the_algorithms_of_its_verifier() {
 }
 
 #[test]
-fn keys_that_do_not_fit_fail_the_build() {
+fn unsuitable_keys_fail_the_build() {
     #[track_caller]
     fn check(auth: &Auth, expected: Option<&str>) {
         let message = router(auth).build().err().map(|error| error.to_string());

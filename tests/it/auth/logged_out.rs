@@ -182,7 +182,7 @@ async fn a_token_ends_its_connections_at_its_expiry_by_the_system_clock() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_revocation_ends_the_connections_of_its_token_at_once() {
+async fn a_revocation_ends_the_connections_of_its_token_immediately() {
     let clock = TestClock::new();
     let revocations = Revocations::in_memory().clock(clock.for_tokens());
     let verifier = TokenVerifier::new().clock(clock.for_tokens());
@@ -279,7 +279,7 @@ async fn a_session_that_another_process_ends_ends_its_connections() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_lives_by_its_requests_and_not_by_its_connections() {
+async fn only_requests_keep_a_session_alive() {
     let clock = TestClock::new();
     let store = Arc::new(MemorySessionStore::new().clock(clock.for_route_limits()));
     let sessions = sessions(&store);
@@ -301,7 +301,7 @@ async fn a_session_lives_by_its_requests_and_not_by_its_connections() {
 
 /// The handlers extract the session directly, without `with_auth`.
 #[tokio::test(start_paused = true)]
-async fn a_session_that_a_handler_takes_ends_its_connections() {
+async fn a_session_extracted_by_a_handler_ends_its_connections() {
     let store = Store::default();
     let sessions = sessions(&store);
     let socket = async |_: Session<()>, socket: WebSocket| greet(socket).await;
@@ -334,7 +334,7 @@ async fn a_session_that_a_handler_takes_ends_its_connections() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_ends_if_nobody_is_logged_in() {
+async fn unauthenticated_connections_do_not_end() {
     let devices = Devices::new();
     let client = client(devices.auth().required(false), tree());
     let mut open = open(&client, "x-other", "1").await;
@@ -343,7 +343,7 @@ async fn nothing_ends_if_nobody_is_logged_in() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn downloads_are_not_cut() {
+async fn downloads_are_not_interrupted() {
     let devices = Devices::new();
     let lines = || {
         let lines = stream::unfold(0, |line| async move {
@@ -361,7 +361,7 @@ async fn downloads_are_not_cut() {
 
 /// Both users are required, so both must stay logged in.
 #[tokio::test(start_paused = true)]
-async fn an_outer_authentication_that_is_required_counts_too() {
+async fn a_required_outer_authentication_also_ends_connections() {
     for (required, ends) in [(true, true), (false, false)] {
         let (outer, inner) = (Devices::new(), Devices::new());
         let mut router = Router::with_options(options());
@@ -377,7 +377,7 @@ async fn an_outer_authentication_that_is_required_counts_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unknown_user_is_waited_for_and_then_ended() {
+async fn waits_for_an_unknown_user_and_then_ends_the_connection() {
     let is_down = Arc::new(AtomicBool::new(false));
     let down = Arc::clone(&is_down);
     let auth = Auth::api_key(move |_: ApiKeyHash| match down.load(Ordering::SeqCst) {
@@ -442,7 +442,7 @@ async fn a_route_may_outlive_its_user_with_a_reason() {
 }
 
 #[test]
-fn routes_that_outlive_their_user_are_listed() {
+fn lists_routes_that_outlive_their_user() {
     let app = outliving(&Devices::new()).build().unwrap();
     let audit = Policy::recommended().audit(&app.route_map()).to_string();
     let list = "outlives the login of its user:\n  GET /sse: it shows public prices\n  \

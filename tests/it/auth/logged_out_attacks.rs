@@ -63,7 +63,7 @@ async fn ends_at_once(client: &TestClient, path: &str, bearer: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_token_that_expires_during_the_handshake_keeps_no_connection() {
+async fn a_token_that_expires_during_the_handshake_ends_the_connection() {
     for path in ["/sse", "/ws"] {
         let clock = TestClock::new();
         let verifier = TokenVerifier::new().clock(clock.for_tokens()).leeway(Duration::ZERO);
@@ -91,7 +91,7 @@ async fn a_connection_that_opens_within_the_leeway_ends_with_the_leeway() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_token_that_is_revoked_during_the_handshake_keeps_no_connection() {
+async fn a_token_revoked_during_the_handshake_ends_the_connection() {
     for path in ["/sse", "/ws"] {
         // Use the system clock: credentials with another clock are checked
         // continuously.
@@ -110,7 +110,7 @@ async fn a_token_that_is_revoked_during_the_handshake_keeps_no_connection() {
 
 /// The first check fails. The next one must run in less than an hour.
 #[tokio::test(start_paused = true)]
-async fn a_failed_check_is_repeated_soon() {
+async fn a_failed_check_is_retried_soon() {
     let devices = Devices::new();
     let is_down = Arc::new(AtomicBool::new(false));
     let (known, down) = (devices.clone(), Arc::clone(&is_down));
@@ -201,7 +201,7 @@ async fn an_event_stream_of_middleware_ends_with_the_login() {
 
 /// The inner application's handler takes the whole request.
 #[tokio::test(start_paused = true)]
-async fn a_mounted_handler_that_takes_the_request_keeps_no_connection() {
+async fn connections_of_a_mounted_request_handler_end() {
     let devices = Devices::new();
     let whole = async |socket: WebSocket, _: Request| greet(socket).await;
     let upgrade = async |upgrade: WebSocketUpgrade, _: Request| upgrade.on_upgrade(greet);
@@ -300,7 +300,7 @@ async fn a_handler_that_ignores_the_end_is_dropped() {
 
 /// The server cannot write the close frame.
 #[tokio::test(start_paused = true)]
-async fn a_client_that_does_not_read_keeps_no_connection() {
+async fn the_connection_of_a_client_that_does_not_read_ends() {
     let (place, gone) = gone();
     let devices = Devices::new();
     let flood = move |socket: WebSocket| {
@@ -335,7 +335,7 @@ async fn a_client_that_does_not_read_keeps_no_connection() {
 
 /// The upgraded protocol does not check users.
 #[tokio::test(start_paused = true)]
-async fn a_protocol_behind_an_upgrade_keeps_no_connection() {
+async fn an_upgraded_connection_ends() {
     for outlives in [false, true] {
         let (place, gone) = gone();
         let devices = Devices::new();

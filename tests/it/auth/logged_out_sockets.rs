@@ -345,7 +345,7 @@ async fn a_revocation_ends_connections_on_ports() {
 }
 
 #[tokio::test]
-async fn a_log_out_in_another_request_ends_connections_on_ports() {
+async fn a_logout_in_another_request_ends_connections_on_ports() {
     let server = Running::start().await;
     let (credentials, other) = (server.session().await, server.session().await);
     let outliving = Open::outliving(&server, &credentials).await;
@@ -384,7 +384,7 @@ fn close_frame() -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_answer_the_close_frame_is_cut() {
+async fn a_client_that_ignores_the_close_frame_is_disconnected() {
     let server = Running::start().await;
     let credentials = server.session().await;
     let mut stream = handshake(&server, &credentials).await;
@@ -397,7 +397,7 @@ async fn a_client_that_does_not_answer_the_close_frame_is_cut() {
 
 /// The client sends messages continuously.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_sends_without_pause_is_cut() {
+async fn a_client_that_sends_without_pause_is_disconnected() {
     let server = Running::start().await;
     let credentials = server.bearer();
     let (mut reader, mut writer) = handshake(&server, &credentials).await.into_split();
@@ -415,7 +415,7 @@ async fn a_client_that_sends_without_pause_is_cut() {
 
 /// The client sends and reads application messages after the logout.
 #[tokio::test]
-async fn no_message_passes_after_the_close_frame() {
+async fn no_message_arrives_after_the_close_frame() {
     let server = Running::start().await;
     let credentials = server.bearer();
     let Open::WebSocket(mut socket) = Open::socket(&server, "/ws", &credentials).await else {

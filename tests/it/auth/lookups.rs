@@ -91,7 +91,7 @@ fn ways() -> Vec<(&'static str, Auth)> {
 }
 
 #[test]
-fn an_error_is_the_answer_whether_a_user_is_required_or_not() {
+fn a_lookup_error_is_the_response_even_if_no_user_is_required() {
     let id = SessionId::generate().unwrap();
     let set = cookie().issue(&id);
     let session = format!("cookie: {}", set.to_str().unwrap().split_once(';').unwrap().0);
@@ -130,7 +130,7 @@ fn an_error_is_the_answer_whether_a_user_is_required_or_not() {
 
 /// A database outage does not affect requests without credentials.
 #[test]
-fn without_credentials_nobody_is_asked() {
+fn requests_without_credentials_cause_no_lookup() {
     let down = app(router(ways(), false));
     for (way, sent) in [
         ("lookup", ""),
@@ -151,7 +151,7 @@ fn without_credentials_nobody_is_asked() {
 }
 
 #[test]
-fn a_panic_and_an_argument_that_does_not_fit_are_those_of_a_handler() {
+fn lookup_panics_and_invalid_arguments_act_as_in_a_handler() {
     let up = app(router(ways(), true));
     let failed = r#"500 {"error":"Internal Server Error"}"#;
     check(&up, "GET /open/lookup/7\nx-name: panic", failed);
@@ -163,7 +163,7 @@ fn a_panic_and_an_argument_that_does_not_fit_are_those_of_a_handler() {
 /// Also if the function takes only credentials and returns an arbitrary error
 /// type.
 #[test]
-fn an_error_of_a_function_of_credentials_is_answered() {
+fn an_error_of_a_credentials_function_is_the_response() {
     fn unavailable() -> ApiError {
         ApiError::new(503, "no database")
     }
@@ -203,7 +203,7 @@ fn an_error_of_a_function_of_credentials_is_answered() {
 
 /// A lookup can fail with a status, an application's error type or a response.
 #[test]
-fn a_lookup_fails_as_a_handler_does() {
+fn a_lookup_fails_like_a_handler() {
     #[derive(Debug, ApiError)]
     #[status(429, "too often")]
     struct TooOften;
@@ -356,7 +356,7 @@ fn a_challenge_has_scheme_and_realm() {
 }
 
 #[test]
-fn a_scheme_stands_before_its_tokens() {
+fn the_scheme_precedes_its_tokens() {
     let auth = || Auth::secret(secret());
     let ways = [("token", auth().scheme("Token")), ("bearer", auth().scheme("BEARER"))];
     let app = app(router(ways.map(|(name, auth)| (name, auth.required(false))), true));
@@ -381,7 +381,7 @@ fn a_scheme_stands_before_its_tokens() {
 }
 
 #[test]
-fn mistakes_are_told_when_the_router_is_built() {
+fn the_build_reports_configuration_errors() {
     async fn takes_request(_: Request) -> Result<Option<u8>, ApiError> {
         Ok(None)
     }

@@ -50,7 +50,7 @@ fn client() -> TestClient {
 }
 
 #[tokio::test]
-async fn log_out_everywhere_ends_the_tokens_of_one_issuer() {
+async fn logout_everywhere_ends_the_tokens_of_one_issuer() {
     let client = client();
     let [a, b] = [token(0, "1"), token(1, "2")];
     client.delete("/sessions").bearer(&a).await.assert_status(204);

@@ -392,7 +392,7 @@ fn error_handlers_get_the_401() {
 }
 
 #[test]
-fn other_hosts_authenticate_too_and_pages_read_the_401() {
+fn other_hosts_authenticate_and_browsers_can_read_the_401() {
     let tree = routes! {
         auth: token(),
         middleware: with_cors("https://a.example"),
@@ -481,7 +481,7 @@ fn rejects_empty_reasons_at_each_level() {
 }
 
 #[test]
-fn errors_of_auth_are_reported_with_its_place() {
+fn errors_of_auth_are_reported_with_their_location() {
     let scheme = Auth::bearer(|_: String| None::<Value>).scheme("not a scheme");
     let found = create_router(routes! { "x": { GET: { me, auth: scheme } } }, RouterOptions::new());
     let error = found.build().unwrap_err();
@@ -597,7 +597,7 @@ fn maps_policies_locks_documents_and_explanations_show_the_effective_authenticat
 }
 
 #[tokio::test]
-async fn one_auth_counts_and_stores_for_all_routes_that_borrow_it() {
+async fn routes_that_borrow_an_auth_share_it() {
     let calls = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let counted = std::sync::Arc::clone(&calls);
     let auth = Auth::bearer(move |token: String| {

@@ -68,7 +68,7 @@ fn guarded() -> App {
 }
 
 #[test]
-fn a_token_says_who_asks() {
+fn a_token_identifies_the_user() {
     let app = guarded();
     let ada = token(json!({ "id": "ada", "role": "admin" }));
     check(&app, &format!("GET /own\nauthorization: Bearer {ada}"), "200 ada admin");
@@ -91,7 +91,7 @@ fn a_token_says_who_asks() {
 }
 
 #[test]
-fn a_revoked_token_is_refused_as_an_expired_one() {
+fn rejects_a_revoked_token_like_an_expired_one() {
     let revocations = Revocations::in_memory();
     let checked = || Auth::secret(secret()).revocations(revocations.clone());
     let app = app_of(routes! {
@@ -123,7 +123,7 @@ fn a_revoked_token_is_refused_as_an_expired_one() {
 }
 
 #[test]
-fn a_token_of_which_nobody_can_say_is_503() {
+fn a_token_with_unknown_status_is_503() {
     struct Silent;
 
     impl RevocationLog for Silent {
@@ -160,7 +160,7 @@ fn a_token_of_which_nobody_can_say_is_503() {
 }
 
 #[test]
-fn a_log_that_knows_more_than_the_process_is_asked() {
+fn queries_a_log_with_more_entries_than_the_process() {
     /// A log with one revoked token that does not fit into this process's
     /// memory.
     struct Deep(Mutex<Option<RevocationFeed>>, Revocation);
@@ -233,7 +233,7 @@ fn revocations_need_tokens_and_a_short_leeway() {
 }
 
 #[test]
-fn a_lifetime_that_is_not_understood_is_one_hour_and_warned_of() {
+fn a_malformed_lifetime_is_one_hour_with_a_warning() {
     log::watch();
     for lifetime in ["a fortnight", "a fortnight", "two\nlines"] {
         let token = generate_jwt(json!({}), lifetime, &secret()).unwrap();
@@ -250,7 +250,7 @@ fn a_lifetime_that_is_not_understood_is_one_hour_and_warned_of() {
 }
 
 #[test]
-fn the_user_may_be_absent_where_it_is_not_required() {
+fn the_user_may_be_absent_if_not_required() {
     let app = guarded();
     let ada = token(json!({}));
     check(&app, "GET /open", "200 false");
@@ -259,7 +259,7 @@ fn the_user_may_be_absent_where_it_is_not_required() {
 }
 
 #[test]
-fn a_role_is_text_and_one_of_the_list() {
+fn the_role_must_be_in_the_list() {
     let app = guarded();
     let forbidden = r#"403 {"error":"Forbidden"}"#;
     let get = |claims| format!("GET /own/admin\nauthorization: Bearer {}", token(claims));
@@ -280,7 +280,7 @@ fn a_role_is_text_and_one_of_the_list() {
 }
 
 #[test]
-fn a_permission_is_what_a_function_says() {
+fn a_function_decides_about_permission() {
     let app = guarded();
     let ada = token(json!({ "id": "ada", "role": "x" }));
     check(&app, &format!("GET /own/ada\nauthorization: Bearer {ada}"), "200 mine");
@@ -328,7 +328,7 @@ fn a_permission_check_may_wait_and_may_fail() {
 }
 
 #[test]
-fn verify_finds_the_user_in_its_own_way() {
+fn verify_uses_a_custom_function() {
     async fn waits(req: &mut Request) -> Option<Account> {
         tokio::task::yield_now().await;
         let id = req.headers().get("x-id")?.to_str().ok()?.to_owned();
@@ -365,7 +365,7 @@ fn verify_finds_the_user_in_its_own_way() {
 }
 
 #[test]
-fn a_function_from_a_token_says_what_was_wrong() {
+fn the_401_of_a_token_function_states_the_reason() {
     let mut router = Router::new();
     let known = |token: String| (token == "let me in").then_some(json!({ "name": "ada" }));
     router.get("/now", async |User(user): User<Value>| user).middleware(with_auth(known));
@@ -391,7 +391,7 @@ fn a_function_from_a_token_says_what_was_wrong() {
 }
 
 #[test]
-fn a_function_never_sees_a_second_bearer() {
+fn a_function_never_receives_a_second_bearer() {
     let known = |token: String| verify_token(&token, &secret()).map(|_| "ada");
     let mut router = Router::new();
     router.get("/x", async || "in").middleware(with_auth(known));
@@ -403,7 +403,7 @@ fn a_function_never_sees_a_second_bearer() {
 }
 
 #[test]
-fn keys_names_and_sessions_are_ways_too() {
+fn api_keys_basic_and_sessions_authenticate() {
     let key = ApiKey::generate("shop").unwrap();
     let stored = key.hash();
     let by_key = Auth::api_key(move |hash: ApiKeyHash| (hash == stored).then_some("robot"));
@@ -442,7 +442,7 @@ fn keys_names_and_sessions_are_ways_too() {
 }
 
 #[test]
-fn access_hangs_on_the_leaf_and_not_on_the_spelling_of_the_path() {
+fn path_spelling_does_not_bypass_authentication() {
     let app = guarded();
     for path in ["/own/", "//own", "/OWN", "/%6Fwn", "/open/../own", "/own/./admin"] {
         check(&app, &format!("GET {path}"), r#"404 {"error":"Not Found"}"#);
@@ -451,7 +451,7 @@ fn access_hangs_on_the_leaf_and_not_on_the_spelling_of_the_path() {
 }
 
 #[test]
-fn a_user_that_does_not_fit_is_no_user() {
+fn a_user_of_another_type_is_401() {
     let mut router = Router::with_options(RouterOptions::new().expose_errors(false));
     router
         .get("/x", async |User(_): User<Account>| ())
@@ -460,7 +460,7 @@ fn a_user_that_does_not_fit_is_no_user() {
 }
 
 #[test]
-fn what_another_scheme_sends_is_no_invalid_token() {
+fn credentials_of_another_scheme_are_not_an_invalid_token() {
     let app = guarded();
     for value in ["Basic YTpi", "Negotiate abc", "Bearer", "Bearer "] {
         let text = format!("GET /own\nauthorization: {value}");
@@ -502,7 +502,7 @@ fn other_cookies_do_not_hide_the_session() {
 }
 
 #[test]
-fn every_401_names_the_ways_of_its_route() {
+fn every_401_lists_the_schemes_of_its_route() {
     let key = || Auth::api_key(|_: ApiKeyHash| None::<u8>).required(false);
     let name = || Auth::basic("x", |_: BasicCredentials| None::<u8>).required(false);
     let misfit = |_: &Request| Some(7);
@@ -567,7 +567,7 @@ fn every_401_names_the_ways_of_its_route() {
 }
 
 #[test]
-fn either_way_may_require_a_user() {
+fn either_method_can_require_a_user() {
     let open = || Auth::api_key(|_: ApiKeyHash| None::<u8>).required(false);
     for auth in [Auth::secret(secret()).or(open()), open().or(Auth::secret(secret()))] {
         let mut router = Router::new();
@@ -580,7 +580,7 @@ fn either_way_may_require_a_user() {
 }
 
 #[test]
-fn passwords_are_hashed_elsewhere() {
+fn async_functions_hash_and_verify_passwords() {
     block_on(async {
         let stored = hash_password_async("s3cret").await.unwrap();
         assert!(verify_password_async("s3cret", stored.clone()).await.unwrap());

@@ -73,7 +73,7 @@ fn api() -> RouteTree {
 }
 
 #[test]
-fn each_failure_has_its_answer() {
+fn each_error_has_its_response() {
     let options = || RouterOptions::new().expose_errors(false).rate_limit(false);
     let app = app(create_router(api(), options()));
     for (request, expected) in [
@@ -102,7 +102,7 @@ fn each_failure_has_its_answer() {
 }
 
 #[test]
-fn errors_have_the_form_of_the_application_and_replies_their_own() {
+fn errors_use_the_custom_format_and_responses_do_not() {
     let form = |error: &mut ErrorReply| {
         let message = json!([error.message()]);
         error.set_json(message);
@@ -146,7 +146,7 @@ fn check_line(app: &App, path: &str) {
 }
 
 #[test]
-fn middleware_of_every_form_may_return_them() {
+fn all_kinds_of_middleware_can_return_errors() {
     fn sync(req: &mut Request) -> Result<(), Redirect> {
         if req.path() == "/sync" { Err(Redirect::to("/login")) } else { Ok(()) }
     }

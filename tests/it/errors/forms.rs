@@ -58,7 +58,7 @@ fn answering(form: fn(&mut ErrorReply)) -> RouterOptions {
 }
 
 #[test]
-fn every_error_of_a_router_has_the_form_of_the_application() {
+fn every_error_of_a_router_has_the_custom_format() {
     let app = app(create_router(api(), answering(conduit)));
     check(&app, "GET /users", "200 all users");
     check(&app, "GET /nowhere", r#"404 {"errors":{"body":["Not Found"]}}"#);
@@ -84,7 +84,7 @@ fn every_error_of_a_router_has_the_form_of_the_application() {
 }
 
 #[test]
-fn a_failed_validation_has_its_fields() {
+fn a_validation_error_lists_its_fields() {
     let app = app(create_router(api(), answering(conduit)));
     let sent = "POST /users\ncontent-type: application/json\n\n{\"username\": \"\"}";
     let expected = r#"400 {"errors":{"email":["Required field 'email' is missing"],"username":["String must be at least 1 characters"]}}"#;
@@ -92,7 +92,7 @@ fn a_failed_validation_has_its_fields() {
 }
 
 #[test]
-fn the_rate_limit_answers_in_the_form_too() {
+fn rate_limit_errors_have_the_custom_format() {
     let options = answering(conduit).rate_limit(1 / MINUTE);
     let app = app(create_router(api(), options));
     check(&app, "GET /nowhere", r#"404 {"errors":{"body":["Not Found"]}}"#);
@@ -116,7 +116,7 @@ async fn conflicts() -> Result<(), ApiError> {
 }
 
 #[test]
-fn the_innermost_handler_answers() {
+fn the_innermost_error_handler_formats_the_error() {
     let spread = routes! { error_handling: named("spread"), "s": { GET: conflicts } };
     let tree = routes! {
         "plain": { GET: conflicts },
@@ -170,7 +170,7 @@ fn the_innermost_handler_answers() {
 }
 
 #[test]
-fn middleware_that_answers_errors_is_nearer_than_a_router() {
+fn error_middleware_precedes_the_handler_of_the_router() {
     let refuses = |_: &mut Request| Err::<(), _>(ApiError::authorization());
     async fn around(req: Request, next: Next) -> Response {
         next.run(req).await
@@ -197,7 +197,7 @@ fn middleware_that_answers_errors_is_nearer_than_a_router() {
 }
 
 #[test]
-fn status_headers_and_body_are_free() {
+fn an_error_handler_can_set_status_headers_and_body() {
     fn page(error: &mut ErrorReply) {
         match error.kind() {
             ErrorKind::NotFound => {
@@ -244,7 +244,7 @@ fn status_headers_and_body_are_free() {
 }
 
 #[test]
-fn a_hidden_message_is_behind_the_error_alone() {
+fn only_the_error_contains_a_hidden_message() {
     let text = |error: &mut ErrorReply| {
         let seen = json!([error.message(), error.error().message()]);
         error.set_json(seen);
@@ -261,7 +261,7 @@ fn a_hidden_message_is_behind_the_error_alone() {
 }
 
 #[test]
-fn problem_details_are_what_the_function_gets() {
+fn the_function_receives_problem_details() {
     let tagged = |error: &mut ErrorReply| {
         let mut body = error.json().clone();
         body["instance"] = error.path().into();
@@ -275,7 +275,7 @@ fn problem_details_are_what_the_function_gets() {
 }
 
 #[test]
-fn problem_details_name_the_status_that_is_set() {
+fn problem_details_contain_the_changed_status() {
     let check_form = |form: fn(&mut ErrorReply), expected: &str| {
         let options = RouterOptions::new().problem_details(true).error_handling(form);
         check(&app(create_router(api(), options)), "GET /x", expected);
@@ -326,7 +326,7 @@ impl serde::Serialize for Broken {
 }
 
 #[test]
-fn a_function_that_fails_is_the_plain_500_and_a_line() {
+fn a_failing_function_is_a_plain_500_and_is_logged() {
     log::watch();
     let plain = r#"500 {"error":"Internal Server Error"}"#;
     let check_form = |form: fn(&mut ErrorReply), marker: &str| {
@@ -352,7 +352,7 @@ fn a_function_that_fails_is_the_plain_500_and_a_line() {
 }
 
 #[test]
-fn an_answer_without_content_has_no_body() {
+fn a_response_without_content_has_no_body() {
     let app =
         app(create_router(api(), answering(|error| error.set_status(StatusCode::NO_CONTENT))));
     check(&app, "GET /nowhere", "204");
@@ -387,7 +387,7 @@ async fn validated(_: Path<u32>, Query(query): Query<Page>, _: Body<NewUser>) ->
 }
 
 #[test]
-fn a_failed_validation_has_the_status_of_its_subtree() {
+fn validation_errors_have_the_status_of_their_subtree() {
     let tree = routes! {
         "plain": { ":id": { POST: validated } },
         "node": {
@@ -422,7 +422,7 @@ fn a_failed_validation_has_the_status_of_its_subtree() {
 }
 
 #[test]
-fn the_status_is_that_of_a_router_and_of_every_way_to_judge() {
+fn all_validation_errors_have_the_status_of_the_router() {
     use stockade::middleware::{InputRule, with_input_validation, with_query_validation};
     let options = serde_json::from_str::<RouterOptions>(r#"{ "validationStatus": 422 }"#).unwrap();
     let mut router = Router::with_options(options);
@@ -461,7 +461,7 @@ fn the_description_of_a_route_has_the_status() {
 }
 
 #[test]
-fn another_status_than_4xx_is_a_mistake() {
+fn a_validation_status_must_be_4xx() {
     for status in [0, 200, 399, 500, 999] {
         let mut router = Router::new();
         router.get("/a", async || ()).validation_status(status);

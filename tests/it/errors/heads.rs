@@ -92,7 +92,7 @@ fn quiet() -> RouterOptions {
 }
 
 #[test]
-fn an_error_function_sees_headers_and_user() {
+fn an_error_function_receives_headers_and_user() {
     let app = app(create_router(api(), quiet().error_handling(seen)));
     let ada = |line: &str| format!("{line}\nx-name: ada");
     // Without a route.
@@ -133,7 +133,7 @@ async fn a_timeout_has_the_head_of_its_request() {
 }
 
 #[test]
-fn the_user_of_a_token_is_in_the_head() {
+fn the_head_contains_the_user_of_a_token() {
     let secret = || Secret::new(SECRET).unwrap();
     let tree = routes! {
         "x": { middleware: with_auth(Auth::secret(secret())), GET: async |_: User<Value>| conflict().await },
@@ -154,7 +154,7 @@ fn named(form: &'static str) -> impl Fn(&mut ErrorReply, &RequestHead) + Clone {
 }
 
 #[test]
-fn each_level_takes_such_a_function() {
+fn each_level_accepts_an_error_function() {
     let of_entry = || named("entry");
     let tree = routes! {
         "entry": {
@@ -192,7 +192,7 @@ fn each_level_takes_such_a_function() {
 }
 
 #[test]
-fn the_head_has_the_headers_that_were_sent() {
+fn the_head_contains_the_received_headers() {
     fn hides(req: &mut Request) {
         req.headers_mut().remove("x-name");
         req.headers_mut().insert("x-own", http::HeaderValue::from_static("1"));
@@ -210,7 +210,7 @@ fn the_head_has_the_headers_that_were_sent() {
 }
 
 #[test]
-fn a_panic_of_such_a_function_is_a_plain_500() {
+fn a_panicking_error_function_is_a_plain_500() {
     fn breaks(_: &mut ErrorReply, req: &RequestHead) {
         assert!(req.user().is_some(), "nobody");
     }

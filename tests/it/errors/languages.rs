@@ -93,7 +93,7 @@ fn a_message_of_a_schema_may_be_an_id() {
 }
 
 #[test]
-fn problems_have_texts_of_their_members() {
+fn problem_texts_can_use_their_members() {
     let app = based();
     let german = r#"409 {"error":"7 ist ausverkauft","sku":"7"}"#;
     check(&app, "POST /orders/7\naccept-language: de", german);
@@ -107,7 +107,7 @@ fn problems_have_texts_of_their_members() {
 }
 
 #[test]
-fn texts_of_the_framework_stay_english() {
+fn built_in_texts_stay_english() {
     let app = based();
     check(&app, "GET /nowhere\naccept-language: de", r#"404 {"error":"Not Found"}"#);
     let broken = r#"400 {"error":"Invalid JSON body"}"#;
@@ -139,7 +139,7 @@ fn app_without() -> App {
 }
 
 #[test]
-fn vary_has_the_names_of_other_stages_too() {
+fn vary_keeps_the_names_of_other_stages() {
     let options = options().cors_origin(["https://app.example"]);
     let app = app(create_router(api(), options));
     let text = "POST /orders/7\norigin: https://app.example";
@@ -191,7 +191,7 @@ fn middleware_for_errors_gets_translated_messages() {
 }
 
 #[test]
-fn json_rpc_and_graphql_have_messages_in_the_language_too() {
+fn json_rpc_and_graphql_translate_messages() {
     let rpc =
         Rpc::new().method("order", async || Err::<(), _>(OrderError::SoldOut { sku: "7".into() }));
     let engine = gql::Schema::build(Query, gql::EmptyMutation, gql::EmptySubscription);
@@ -265,7 +265,7 @@ fn an_english_catalog_changes_english_messages() {
 }
 
 #[test]
-fn hostile_headers_do_no_harm() {
+fn tolerates_hostile_headers() {
     let app = based();
     for value in ["*;q=1.1", "de;q=\u{e9}", "-", "de--AT", ";;;,,,", "en;q=0, *"] {
         let text = format!("POST /orders/7\naccept-language: {value}");

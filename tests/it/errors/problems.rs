@@ -103,7 +103,7 @@ fn types_and_members_are_sent_as_problem_details() {
 }
 
 #[test]
-fn members_of_5xx_are_withheld_and_their_type_is_sent() {
+fn hides_5xx_members_and_sends_their_type() {
     let down = r#"503 {"type":"https://shop.example/problems/maintenance","title":"Service Unavailable","status":503}"#;
     check(&based(), "POST /orders/down", down);
 }
@@ -117,7 +117,7 @@ fn the_plain_body_has_members_and_no_type() {
 }
 
 #[test]
-fn errors_of_the_framework_have_types_with_a_base() {
+fn built_in_errors_have_types_if_a_base_is_set() {
     let app = based();
     for (request, name) in [
         ("GET /nowhere", "not-found"),
@@ -140,7 +140,7 @@ fn errors_of_the_framework_have_types_with_a_base() {
 }
 
 #[test]
-fn answers_keep_the_documented_types() {
+fn responses_match_the_documented_types() {
     for options in [
         RouterOptions::new().problem_details(BASE),
         RouterOptions::new().problem_details(BASE).validation_status(422),
@@ -256,7 +256,7 @@ fn hand_written_descriptions_are_checked() {
 }
 
 #[test]
-fn a_type_set_by_hand_is_sent_as_far_as_it_is_known() {
+fn a_manually_set_type_is_sent_if_it_is_valid() {
     let fails = |uri: &'static str| {
         let handler = move || async move {
             Err::<(), _>(ApiError::new(409, "no").with_problem_type(uri).with_member("type", "own"))
@@ -278,7 +278,7 @@ fn a_type_set_by_hand_is_sent_as_far_as_it_is_known() {
 }
 
 #[test]
-fn error_functions_see_type_and_members() {
+fn error_functions_receive_type_and_members() {
     fn envelope(error: &mut ErrorReply) {
         let names: Vec<&str> = error.members().map(|(name, _)| name).collect();
         error.set_json(json!([error.problem_type(), names]));
@@ -363,7 +363,7 @@ fn each_type_is_a_component_and_several_are_one_of_them() {
 }
 
 #[test]
-fn the_plain_body_documents_members_alone() {
+fn the_plain_body_documents_only_members() {
     let document = document(&with(RouterOptions::new()));
     let schemas = &document["components"]["schemas"];
     let sold = &schemas["SoldOutError"];
@@ -400,7 +400,7 @@ fn changes(old: Router, new: Router) -> (Vec<&'static str>, bool) {
 }
 
 #[test]
-fn locks_promise_the_types_of_programs_and_of_the_framework() {
+fn locks_contain_custom_and_built_in_types() {
     #[derive(ApiError, Debug)]
     #[status(409, "no", type = "sold-out")]
     struct Plain;

@@ -47,7 +47,7 @@ fn messages_of_4xx_are_sent_with_their_details() {
 }
 
 #[test]
-fn messages_of_5xx_are_withheld_unless_exposed() {
+fn messages_of_5xx_are_hidden_unless_exposed() {
     let hidden = app_of(api());
     check(&hidden, "GET /plain", r#"500 {"error":"Internal Server Error"}"#);
     check(&hidden, "GET /panic", r#"500 {"error":"Internal Server Error"}"#);
@@ -82,7 +82,7 @@ fn each_5xx_is_logged_once_with_its_route_and_causes() {
 }
 
 #[test]
-fn a_float_that_is_no_number_is_a_500_with_a_line() {
+fn a_nan_float_is_a_logged_500() {
     log::watch();
     let app = app_of(routes! {
         "nan": { GET: async || Json(f32::NAN) },
@@ -98,7 +98,7 @@ fn a_float_that_is_no_number_is_a_500_with_a_line() {
 }
 
 #[test]
-fn what_breaks_off_is_logged_with_its_route() {
+fn aborted_responses_are_logged_with_their_route() {
     log::watch();
     async fn stream() -> Streamed {
         Streamed::new(futures_util::stream::iter([Ok("a"), Err(BoxError::from("marker-2"))]))
@@ -139,7 +139,7 @@ fn problem_details_are_an_option() {
 }
 
 #[test]
-fn an_error_of_many_answers_goes_by_the_settings_of_each() {
+fn a_reused_error_follows_the_settings_of_each_router() {
     for problem_details in [false, true, false, true] {
         let options = RouterOptions::new().problem_details(problem_details);
         let expected = if problem_details {
@@ -154,7 +154,7 @@ fn an_error_of_many_answers_goes_by_the_settings_of_each() {
 }
 
 #[test]
-fn the_process_lives_on_after_a_panic() {
+fn the_process_survives_a_panic() {
     let app = app_of(api());
     for _ in 0..3 {
         check(&app, "GET /panic", r#"500 {"error":"Internal Server Error"}"#);
@@ -209,7 +209,7 @@ fn check_again(mut answering: impl Future<Output = Response> + Unpin, first: &st
 }
 
 #[test]
-fn an_internal_mistake_is_a_500_with_a_line_and_no_empty_200() {
+fn an_internal_error_is_a_logged_500() {
     log::watch();
     let tree = routes! {
         "again": {

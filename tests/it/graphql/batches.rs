@@ -13,7 +13,7 @@ fn batch(query: &str, number: usize) -> Value {
 }
 
 #[tokio::test]
-async fn answers_are_in_the_order_of_the_operations() {
+async fn responses_are_in_the_order_of_the_operations() {
     let client = client(GraphQl::new(schema()).batch(3));
     let body = json!([
         { "query": "mutation { put(value: 7) }" },
@@ -32,7 +32,7 @@ async fn answers_are_in_the_order_of_the_operations() {
 }
 
 #[tokio::test]
-async fn a_batch_that_is_too_large_does_not_run() {
+async fn rejects_a_too_large_batch() {
     let client = client(GraphQl::new(schema()).batch(3));
     let message = refused(&client, &batch("{ __typename }", 4)).await;
     assert!(message.contains("3 operations at most"), "{message}");
@@ -45,7 +45,7 @@ fn ran(answers: &Value) -> usize {
 }
 
 #[tokio::test]
-async fn complexity_is_added_up() {
+async fn complexity_is_summed() {
     let query = "{ node { children(first: 298) { name } } }";
     let builder = client(GraphQl::new(schema()).batch(5));
     let answers: Value = send(&builder, &batch(query, 5)).await.json();

@@ -122,7 +122,7 @@ fn client(expose: bool) -> TestClient {
 const FAILING: [&str; 5] = ["driver", "boxed", "text", "source", "typed"];
 
 #[tokio::test]
-async fn the_error_of_a_driver_is_in_the_log_in_every_mode() {
+async fn driver_errors_are_logged_in_every_mode() {
     for expose in [false, true] {
         let client = client(expose);
         for field in FAILING.into_iter().chain(["optional"]) {
@@ -147,7 +147,7 @@ async fn the_error_of_a_driver_is_in_the_log_in_every_mode() {
 }
 
 #[tokio::test]
-async fn what_is_hidden_is_logged_once_with_its_path_and_request() {
+async fn hidden_errors_are_logged_once_with_path_and_request() {
     log::watch();
     let client = client(false).with_header("x-request-id", "errors-of-drivers-1");
     let answer = ask(&client, "{ logged: driver }").await;
@@ -166,7 +166,7 @@ async fn what_is_hidden_is_logged_once_with_its_path_and_request() {
 }
 
 #[tokio::test]
-async fn errors_of_ours_follow_the_settings() {
+async fn api_errors_follow_the_settings() {
     let (hidden, shown) = (client(false), client(true));
     let of = |answer: Value| answer["errors"][0].clone();
     let message = |error: &Value| error["message"].as_str().unwrap().to_owned();
@@ -200,7 +200,7 @@ async fn errors_of_ours_follow_the_settings() {
 }
 
 #[tokio::test]
-async fn a_mistake_of_the_program_names_none_of_its_types() {
+async fn internal_errors_do_not_reveal_type_names() {
     for expose in [false, true] {
         let answer = ask(&client(expose), "{ data }").await;
         assert_eq!(answer["errors"][0]["message"], "Internal Server Error", "{answer}");
@@ -215,7 +215,7 @@ async fn other_fields_keep_their_values() {
 }
 
 #[tokio::test]
-async fn a_panic_is_a_500_that_says_nothing() {
+async fn a_panic_is_a_500_without_details() {
     let sent = client(false).post("/graphql").json(json!({ "query": "{ panics }" }));
     let response = sent.await;
     response.assert_status(500);

@@ -45,7 +45,7 @@ async fn a_browser_gets_a_page_that_loads_nothing_else() {
 }
 
 #[tokio::test]
-async fn operations_have_the_address_too() {
+async fn the_page_and_operations_share_an_address() {
     let served = client(true);
     let query = served.get("/graphql?query=%7Bme%7D").header("accept", BROWSER).await;
     query.assert_json(json!({ "data": { "me": null } }));

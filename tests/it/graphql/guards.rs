@@ -21,7 +21,7 @@ impl Changed {
 }
 
 #[test]
-fn the_lock_sees_changes_of_the_schema() {
+fn the_lock_detects_changes_of_the_schema() {
     let lock = |graphql: GraphQl| Lock::of(&router(graphql).build().unwrap().route_map()).unwrap();
     let changed = gql::Schema::build(Changed, gql::EmptyMutation, gql::EmptySubscription);
     let (old, new) = (lock(GraphQl::new(schema())), lock(GraphQl::new(changed)));
@@ -53,7 +53,7 @@ fn the_tool_prints_the_schema() {
 }
 
 #[test]
-fn a_policy_asks_for_a_user_or_a_reason() {
+fn a_policy_requires_a_user_or_a_reason() {
     let build = |graphql: GraphQl| router(graphql).policy(Policy::strict()).build();
     let about_access = |error: &ConfigError| {
         let of_access = error.issues().iter().filter(|it| it.message().contains("public"));
@@ -66,13 +66,13 @@ fn a_policy_asks_for_a_user_or_a_reason() {
 }
 
 #[tokio::test]
-async fn hardening_attacks_the_routes() {
+async fn hardening_tests_the_routes() {
     let report = Hardening::new(router(GraphQl::new(schema()))).run().await;
     report.assert();
 }
 
 #[tokio::test]
-async fn a_handshake_of_another_origin_is_an_attack_too() {
+async fn hardening_tests_handshakes_of_other_origins() {
     let router = |graphql: GraphQl| {
         let options = RouterOptions::new().enable_web_sockets(true);
         create_router(routes! { "graphql": { ..graphql.web_socket(true).routes() } }, options)
@@ -93,7 +93,7 @@ async fn a_handshake_of_another_origin_is_an_attack_too() {
 }
 
 #[tokio::test]
-async fn a_batch_has_a_schema_in_the_document_of_open_api() {
+async fn the_openapi_document_has_a_schema_of_batches() {
     use stockade::openapi::{OpenApiOptions, with_open_api};
     let options = OpenApiOptions::new("Numbers", "1.0.0").public("it is open");
     let router = router(GraphQl::new(schema()).batch(3));
@@ -108,7 +108,7 @@ async fn a_batch_has_a_schema_in_the_document_of_open_api() {
 }
 
 #[tokio::test]
-async fn the_operation_is_in_the_document_of_open_api() {
+async fn the_openapi_document_contains_the_operation() {
     use stockade::openapi::{OpenApiOptions, with_open_api};
     let options = OpenApiOptions::new("Numbers", "1.0.0").public("it is open");
     let client = TestClient::new(with_open_api(router(GraphQl::new(schema())), options));

@@ -24,7 +24,7 @@ async fn is_alive(client: &TestClient) {
 }
 
 #[tokio::test]
-async fn twelve_attacks_are_refused() {
+async fn rejects_twelve_attacks() {
     let client = client(GraphQl::new(schema()));
     let deep_variable = format!(
         "{}{}",
@@ -72,7 +72,7 @@ async fn twelve_attacks_are_refused() {
 }
 
 #[tokio::test]
-async fn fragments_are_followed_no_further_than_a_bound() {
+async fn fragment_depth_is_bounded() {
     let client = client(GraphQl::new(schema()));
     let chain = |length: usize| {
         let mut document = "{ node { ...F0 } }".to_owned();
@@ -114,7 +114,7 @@ async fn validation_errors_do_not_repeat_the_document() {
 /// The GraphQL library interprets text of this form as a file number and looks
 /// it up without a check.
 #[tokio::test]
-async fn a_file_is_not_named_by_its_number() {
+async fn rejects_file_numbers_in_variables() {
     let client = client(GraphQl::new(super::uploads::schema()).uploads(UploadOptions::new()));
     for file in ["#__graphql_file__:0", "#__graphql_file__:x", "#__graphql_file__:99"] {
         let query = "mutation($file: Upload!) { upload(file: $file) }";
@@ -139,7 +139,7 @@ async fn a_file_is_not_named_by_its_number() {
 const REQUEST: &str = r#"{"query":"query A($a: Int! = 1, $f: Filter) { add(a: $a, b: -2) node @include(if: true) { ...F ... on Node { n: name child { name } children(first: 2) { __typename } } } search(filter: {text: \"\\u00e9\\n\", or: $f}) count(ids: [1, 2]) } fragment F on Node { name } # end","operationName":"A","variables":{"a":3,"f":{"text":"x","or":null}},"extensions":{"b":[1.5e3,true,{}]}}"#;
 
 #[tokio::test]
-async fn changed_requests_are_answered_and_never_a_5xx() {
+async fn mutated_requests_never_cause_a_5xx() {
     let client = client(GraphQl::new(schema()));
     let whole = client.post("/graphql").header("content-type", "application/json");
     let answer: Value = whole.body(REQUEST).await.json();
@@ -173,7 +173,7 @@ async fn changed_requests_are_answered_and_never_a_5xx() {
 }
 
 #[tokio::test]
-async fn the_schema_is_shown_where_it_is_asked_for_and_not_in_circles() {
+async fn introspection_can_be_enabled_and_rejects_cycles() {
     let client = client(GraphQl::new(schema()).introspection(true));
     let answer: Value = send(&client, &json!({ "query": INTROSPECTION })).await.json();
     assert!(answer.get("errors").is_none(), "{answer}");
@@ -190,7 +190,7 @@ async fn the_schema_is_shown_where_it_is_asked_for_and_not_in_circles() {
 }
 
 #[tokio::test]
-async fn the_schema_is_shown_where_errors_are() {
+async fn introspection_is_enabled_if_errors_are_exposed() {
     let api = |graphql: GraphQl| {
         let options = RouterOptions::new().expose_errors(true).rate_limit(false);
         TestClient::new(create_router(routes! { "graphql": { ..graphql.routes() } }, options))

@@ -26,13 +26,13 @@ async fn a_post_runs_an_operation() {
 }
 
 #[tokio::test]
-async fn a_finished_schema_answers_too() {
+async fn a_finished_schema_works() {
     let client = client(GraphQl::finished(schema().finish()));
     assert_eq!(ask(&client, "{ add(a: 2, b: 3) }").await, json!({ "data": { "add": 5 } }));
 }
 
 #[tokio::test]
-async fn the_media_type_decides_on_the_status_of_what_did_not_run() {
+async fn the_media_type_determines_the_status_of_rejected_requests() {
     let client = client(GraphQl::new(schema()));
     for (query, variables) in [
         ("{", json!({})),
@@ -57,7 +57,7 @@ async fn the_media_type_decides_on_the_status_of_what_did_not_run() {
 }
 
 #[tokio::test]
-async fn parameters_that_are_wrong_are_400_in_both_types() {
+async fn invalid_parameters_are_400_in_both_media_types() {
     let client = client(GraphQl::new(schema()));
     for body in [
         "",
@@ -84,7 +84,7 @@ async fn parameters_that_are_wrong_are_400_in_both_types() {
 }
 
 #[tokio::test]
-async fn other_types_are_refused_before_anything_runs() {
+async fn rejects_other_types_before_execution() {
     let client = client(GraphQl::new(schema()));
     let body = r#"{"query":"mutation { put(value: 1) }"}"#;
     for content_type in [
@@ -145,7 +145,7 @@ async fn a_get_runs_a_query() {
 }
 
 #[tokio::test]
-async fn a_page_of_another_site_asks_only_if_cors_lists_it() {
+async fn rejects_other_sites_unless_cors_lists_them() {
     let router = router(GraphQl::new(schema()));
     let client = TestClient::new(
         router.map_options(|options| options.cors(CorsOptions::new(["https://app.example"]))),

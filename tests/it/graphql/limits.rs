@@ -88,7 +88,7 @@ async fn each_limit_can_be_set() {
 }
 
 #[tokio::test]
-async fn fragments_count_wherever_they_are_spread() {
+async fn each_spread_of_a_fragment_counts() {
     let client = client(GraphQl::new(schema()));
     let document = |aliases: usize, spreads: usize| {
         let fields: String = (0..aliases).map(|index| format!("a{index}: name ")).collect();
@@ -125,7 +125,7 @@ async fn a_finished_schema_keeps_its_own_limits_and_gets_the_others() {
 }
 
 #[tokio::test]
-async fn variables_are_bounded_by_the_places_where_they_stand() {
+async fn each_use_of_a_variable_counts() {
     let client = client(GraphQl::new(schema()));
     let document = |places: usize| {
         let fields: String =

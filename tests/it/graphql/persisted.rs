@@ -28,7 +28,7 @@ fn code(answer: &Value) -> &Value {
 }
 
 #[tokio::test]
-async fn without_it_a_hash_is_refused_and_a_document_runs() {
+async fn rejects_a_hash_if_persisted_queries_are_disabled() {
     let client = client(GraphQl::new(schema()));
     let answer: Value = send(&client, &by_hash(HASH)).await.json();
     assert_eq!(*code(&answer), "PERSISTED_QUERY_NOT_SUPPORTED");
@@ -62,7 +62,7 @@ async fn a_cache_learns_documents() {
 }
 
 #[tokio::test]
-async fn a_malformed_hash_is_refused() {
+async fn rejects_a_malformed_hash() {
     let client = client(GraphQl::new(schema()).persisted(PersistedQueries::cache(10)));
     for hash in ["", "ab", &"x".repeat(64)] {
         assert_eq!(refused(&client, &by_hash(hash)).await, "The hash of the document is malformed");
@@ -77,7 +77,7 @@ async fn a_malformed_hash_is_refused() {
 }
 
 #[tokio::test]
-async fn a_list_takes_no_other_document() {
+async fn a_list_rejects_other_documents() {
     let persisted = PersistedQueries::only([DOCUMENT, "mutation { put(value: 1) }"]);
     let client = client(GraphQl::new(schema()).persisted(persisted));
     let expected = json!({ "data": { "add": 5 } });
@@ -95,7 +95,7 @@ async fn a_list_takes_no_other_document() {
 }
 
 #[test]
-fn a_list_is_judged_when_the_router_is_built() {
+fn a_list_is_validated_when_the_router_is_built() {
     let deep = format!("{{ node {{ {} name {} }} }}", "child {".repeat(50), "}".repeat(50));
     let graphql = GraphQl::new(schema()).persisted(PersistedQueries::only(["{", &deep, DOCUMENT]));
     let error = TestClient::try_new(router(graphql)).unwrap_err().to_string();
@@ -115,7 +115,7 @@ fn mistakes(graphql: GraphQl, documents: &[&str]) -> String {
 }
 
 #[test]
-fn a_list_fits_the_schema() {
+fn a_list_must_match_the_schema() {
     let wrong = "query Sum { ad(a: 1, b: 1) } query Root { node { nam } add(a: true, b: 1) }";
     for graphql in [GraphQl::new(schema()), GraphQl::finished(schema().finish())] {
         let error = mistakes(graphql, &[wrong, DOCUMENT]);
@@ -171,7 +171,7 @@ impl gql::extensions::Extension for NeedsCaller {
 }
 
 #[tokio::test]
-async fn an_extension_that_needs_a_request_is_no_mistake() {
+async fn accepts_an_extension_that_needs_a_request() {
     let graphql = GraphQl::new(schema().extension(NeedsCaller));
     let client = client(graphql.persisted(PersistedQueries::only([DOCUMENT])));
     send(&client, &by_hash(HASH)).await.assert_json(json!({ "data": { "add": 5 } }));

@@ -102,7 +102,7 @@ async fn an_object_without_fields_is_empty() {
 }
 
 #[tokio::test]
-async fn a_panic_in_a_batch_is_the_failure_of_its_operation() {
+async fn a_panic_in_a_batch_fails_only_its_operation() {
     let client = client(GraphQl::new(schema()).batch(3));
     let run = json!({ "query": "mutation { run }" });
     let panics = json!({ "query": "mutation { panics }" });
@@ -157,7 +157,7 @@ async fn a_mutation_does_not_run_by_get() {
 }
 
 #[tokio::test]
-async fn a_content_type_is_what_it_says() {
+async fn accepts_only_json_content_types() {
     let client = TestClient::new(super::router(GraphQl::new(schema())));
     let post = async |content_type: &str| {
         let sent = client.post("/graphql").header("content-type", content_type);
@@ -185,7 +185,7 @@ async fn a_content_type_is_what_it_says() {
 }
 
 #[tokio::test]
-async fn names_of_prototypes_are_names() {
+async fn accepts_names_of_javascript_prototypes() {
     let client = client(GraphQl::new(schema()));
     let query = "{ __proto__: hello constructor: hello toString: hello }";
     let data = json!({ "__proto__": "hello", "constructor": "hello", "toString": "hello" });

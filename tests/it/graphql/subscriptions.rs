@@ -143,7 +143,7 @@ pub(super) async fn ended(streams: &Streams) {
 }
 
 #[tokio::test]
-async fn outcomes_come_in_turn_until_each_operation_is_complete() {
+async fn outcomes_arrive_in_order_until_completion() {
     let streams = Streams::default();
     let mut socket = connect(GraphQl::new(schema(&streams))).await;
     assert_eq!(socket.protocol().as_deref(), Some("graphql-transport-ws"));
@@ -216,7 +216,7 @@ async fn a_client_that_does_not_read_stops_its_streams() {
 }
 
 #[tokio::test]
-async fn an_operation_that_cannot_begin_is_an_error_of_its_own() {
+async fn an_operation_that_cannot_start_is_a_separate_error() {
     let mut socket = connect(GraphQl::new(schema(&Streams::default()))).await;
     for query in ["subscription { nothing }", "{", "subscription { count }"] {
         socket.send_json(subscribe("a", query)).await;
@@ -234,7 +234,7 @@ async fn an_operation_that_cannot_begin_is_an_error_of_its_own() {
 
 /// The operation has started, so its resolver fails like a query's resolver.
 #[tokio::test]
-async fn a_resolver_that_refuses_a_subscription_is_an_outcome_and_the_end() {
+async fn a_rejected_subscription_is_an_outcome_and_completes() {
     let mut socket = connect(GraphQl::new(schema(&Streams::default()))).await;
     socket.send_json(subscribe("a", "subscription { refuses }")).await;
     let outcome: Value = socket.receive_json().await;
@@ -246,7 +246,7 @@ async fn a_resolver_that_refuses_a_subscription_is_an_outcome_and_the_end() {
 }
 
 #[tokio::test]
-async fn the_subprotocol_has_to_be_this_one() {
+async fn requires_the_graphql_subprotocol() {
     let client =
         client(GraphQl::new(schema(&Streams::default())).web_socket(true), RouterOptions::new());
     let mut none = client.websocket("/graphql").connect().await;
@@ -260,7 +260,7 @@ async fn the_subprotocol_has_to_be_this_one() {
 }
 
 #[tokio::test]
-async fn a_mistake_of_the_client_ends_the_connection_and_its_streams() {
+async fn a_client_error_ends_the_connection_and_its_streams() {
     for (message, code) in [
         (json!({ "type": "what" }), 4_400),
         (json!({ "type": "subscribe", "id": "b", "payload": { "query": 7 } }), 4_400),
@@ -285,7 +285,7 @@ async fn a_mistake_of_the_client_ends_the_connection_and_its_streams() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_init_has_to_come_in_time() {
+async fn a_late_init_closes_the_connection() {
     let began = tokio::time::Instant::now();
     let mut socket = open(GraphQl::new(schema(&Streams::default()))).await;
     assert_eq!(socket.receive_close().await.0, 4_408);
@@ -319,7 +319,7 @@ async fn find(payload: Value, tokens: State<Tokens>) -> Result<Option<Value>, Ap
 }
 
 #[tokio::test]
-async fn the_first_message_may_bring_the_user() {
+async fn the_first_message_can_authenticate_the_user() {
     let graphql = || GraphQl::new(schema(&Streams::default())).on_init(find);
     let options = RouterOptions::new().rate_limit(false);
     let router = router(graphql().web_socket(true), options).state(Tokens("right"));
@@ -353,7 +353,7 @@ async fn the_first_message_may_bring_the_user() {
 }
 
 #[tokio::test]
-async fn without_a_function_the_user_is_that_of_the_handshake() {
+async fn the_user_of_the_handshake_is_the_default() {
     let graphql = GraphQl::new(schema(&Streams::default())).web_socket(true);
     let client = client(graphql, RouterOptions::new());
     let socket = client.websocket("/graphql").protocol("graphql-transport-ws").bearer("bob");
@@ -384,7 +384,7 @@ async fn each_operation_is_charged_and_counted() {
 }
 
 #[test]
-fn a_web_socket_is_asked_for() {
+fn web_sockets_must_be_enabled() {
     let routes = |is_asked_for: bool, options: RouterOptions| {
         let graphql = GraphQl::new(schema(&Streams::default())).web_socket(is_asked_for);
         create_router(routes! { "graphql": { ..graphql.routes() } }, options).build()

@@ -91,7 +91,7 @@ async fn wait_until(holds: impl Fn() -> bool, say: impl Fn() -> String) {
 }
 
 #[tokio::test]
-async fn a_shutdown_completes_operations_and_says_1001() {
+async fn a_shutdown_completes_operations_and_closes_with_1001() {
     let streams = Streams::default();
     let server = server(&streams).await;
     let (address, handle) = (server.local_addr(), server.handle());

@@ -46,7 +46,7 @@ async fn a_stream_ends_with_its_response() {
 }
 
 #[tokio::test]
-async fn a_client_that_takes_events_alone_reads_errors_as_events() {
+async fn a_client_that_accepts_only_events_gets_errors_as_events() {
     let client = without_limit(&Streams::default());
     for query in ["subscription { nothing }", "{", "subscription { panics }"] {
         let answer = ask(&client, EVENTS, query).await;
@@ -64,7 +64,7 @@ async fn a_client_that_takes_events_alone_reads_errors_as_events() {
 }
 
 #[tokio::test]
-async fn who_does_not_ask_for_events_gets_none() {
+async fn other_clients_get_no_events() {
     let client = without_limit(&Streams::default());
     let refused = ask(&client, "application/json", "subscription { wait }").await;
     assert!(refused.text().contains("A subscription needs a way"), "{}", refused.text());

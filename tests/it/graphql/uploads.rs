@@ -43,7 +43,7 @@ async fn send(client: &TestClient, form: MultipartForm) -> TestResponse {
 }
 
 #[tokio::test]
-async fn a_file_stands_for_a_variable() {
+async fn a_file_replaces_a_variable() {
     let client = client(GraphQl::new(schema()).uploads(UploadOptions::new()));
     let form = one().file("0", "tea.txt", "text/plain", "green");
     let expected = json!({ "data": { "upload": "tea.txt text/plain green" } });
@@ -62,7 +62,7 @@ async fn a_file_stands_for_a_variable() {
 }
 
 #[tokio::test]
-async fn a_form_that_a_page_can_send_without_asking_is_refused() {
+async fn rejects_a_form_without_preflight() {
     let form = || one().file("0", "tea.txt", "text/plain", "green");
     let uploads = client(GraphQl::new(schema()).uploads(UploadOptions::new()));
     uploads.post("/graphql").multipart(form()).await.assert_status(403);
@@ -73,7 +73,7 @@ async fn a_form_that_a_page_can_send_without_asking_is_refused() {
 }
 
 #[tokio::test]
-async fn files_have_bounds() {
+async fn files_are_bounded() {
     let uploads = UploadOptions::new().max_files(1).max_file_bytes(200);
     let client = client(GraphQl::new(schema()).uploads(uploads).max_body(2_000));
     let large = |bytes: usize| one().file("0", "a", "text/plain", "x".repeat(bytes));
@@ -89,7 +89,7 @@ async fn files_have_bounds() {
 }
 
 #[tokio::test]
-async fn a_form_follows_the_convention() {
+async fn a_form_follows_the_multipart_specification() {
     let client = client(GraphQl::new(schema()).uploads(UploadOptions::new()));
     let operations = || operations(ONE, &json!({ "file": null }));
     let file = |form: MultipartForm| form.file("0", "a", "text/plain", "1");

@@ -153,7 +153,7 @@ fn fetch(app: &App, target: &str, accept: &str) -> (String, String, Vec<u8>) {
 }
 
 #[test]
-fn a_body_comes_as_the_client_can_read_it() {
+fn responses_use_a_coding_that_the_client_accepts() {
     let app = compressing();
     for (accept, expected) in [
         ("gzip", "gzip"),
@@ -181,7 +181,7 @@ fn a_body_comes_as_the_client_can_read_it() {
 }
 
 #[test]
-fn what_would_not_gain_is_left_alone() {
+fn does_not_compress_unsuitable_responses() {
     let app = compressing();
     for (target, coding, vary) in [
         ("/small", "-", "-"),
@@ -199,7 +199,7 @@ fn what_would_not_gain_is_left_alone() {
 }
 
 #[test]
-fn the_head_tells_what_became_of_the_body() {
+fn compression_adjusts_the_response_headers() {
     let app = compressing();
     let gzip = "GET /tagged\naccept-encoding: gzip";
     assert_eq!(header_of(&app, gzip, "etag"), "W/\"1\"");
@@ -216,7 +216,7 @@ fn the_head_tells_what_became_of_the_body() {
 }
 
 #[test]
-fn an_event_can_be_read_when_it_comes() {
+fn compressed_events_arrive_immediately() {
     let app = compressing();
     for coding in ["gzip", "br", "zstd"] {
         let get = request(&format!("GET /events\naccept-encoding: {coding}"));
@@ -276,7 +276,7 @@ fn post(app: &App, target: &str, coding: &str, media: &str, body: Vec<u8>) -> St
 }
 
 #[test]
-fn a_compressed_request_is_read_as_if_it_came_plainly() {
+fn decompresses_requests() {
     let app = decompressing();
     let json = json!({ "a": [1, 2, 3], "b": "text" }).to_string();
     for coding in ["gzip", "br", "zstd", "identity", "GZIP"] {
@@ -289,7 +289,7 @@ fn a_compressed_request_is_read_as_if_it_came_plainly() {
 }
 
 #[test]
-fn the_limit_counts_what_the_bytes_become() {
+fn the_limit_applies_to_decompressed_bytes() {
     let app = decompressing();
     let too_large = r#"413 {"error":"Request body too large"}"#;
     for coding in ["gzip", "br", "zstd"] {
@@ -308,7 +308,7 @@ fn the_limit_counts_what_the_bytes_become() {
 }
 
 #[test]
-fn what_cannot_be_decompressed_is_refused() {
+fn rejects_bodies_that_cannot_be_decompressed() {
     let app = decompressing();
     let unsupported = r#"415 {"error":"Unsupported Media Type"}"#;
     assert_eq!(post(&app, "/length", "deflate", "text/plain", b"x".to_vec()), unsupported);
@@ -347,7 +347,7 @@ fn changed() -> SystemTime {
 }
 
 #[test]
-fn what_the_client_has_is_not_sent_again() {
+fn an_unchanged_response_is_a_304() {
     let app = tagging();
     let tag = header_of(&app, "GET /text", "etag");
     assert!(tag.starts_with("W/\"") && tag.len() == 36, "{tag}");
@@ -387,7 +387,7 @@ fn a_failed_condition_is_a_412() {
 }
 
 #[test]
-fn strong_tags_become_weak_where_bytes_are_compressed() {
+fn strong_tags_of_compressed_responses_become_weak() {
     let app = app_of(routes! {
         middleware: [with_compression().codings([Coding::Gzip]), with_etag().strong()],
         "text": { GET: async || text() },
@@ -423,7 +423,7 @@ fn compressed_resource_can_be_changed_with_its_tag() {
 }
 
 #[test]
-fn cookies_come_and_go() {
+fn reads_sets_and_removes_cookies() {
     let app = app_of(routes! {
         "show": { GET: async |cookies: Cookies| {
             let pairs: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}:{value}")).collect();
@@ -453,7 +453,7 @@ fn cookies_come_and_go() {
 }
 
 #[test]
-fn a_value_that_cannot_be_written_is_an_error_where_it_is_set() {
+fn an_invalid_cookie_value_is_an_error_in_the_setter() {
     async fn plain(Body(value): Body<String>) -> Result<(SetCookie, ()), ApiError> {
         let set = SetCookie::new("a", value)?;
         Ok((set, ()))
@@ -524,7 +524,7 @@ fn requests_are_counted_by_route() {
 }
 
 #[test]
-fn a_request_in_flight_is_seen_and_forgotten_when_its_client_leaves() {
+fn counts_requests_in_flight_until_the_client_disconnects() {
     let metrics = Metrics::new();
     let app = app_of(routes! {
         middleware: [with_metrics(metrics.clone())],
@@ -545,7 +545,7 @@ fn a_request_in_flight_is_seen_and_forgotten_when_its_client_leaves() {
 }
 
 #[test]
-fn each_request_has_a_name() {
+fn each_request_has_an_id() {
     let app = app_of(routes! {
         "named": {
             middleware: [with_request_id()],

@@ -14,7 +14,7 @@ use stockade_errors::random::Random;
 use crate::support::{app, block_on, check, request, show};
 
 #[test]
-fn what_reads_the_body_stands_behind_what_decodes_it() {
+fn decompression_must_precede_body_readers() {
     let schema = schema!({ "a": { "min": 1 } });
     let readers = [
         ("with_sanitization", with_sanitization()),
@@ -90,7 +90,7 @@ fn head_has_the_headers_of_get_under_compression() {
 }
 
 #[test]
-fn a_head_route_of_its_own_promises_no_plain_length() {
+fn a_custom_head_route_sends_no_uncompressed_length() {
     let mut router = Router::with_options(RouterOptions::new().middleware(with_compression()));
     router.head("/x", async || {
         let response = Response::default().map(|_| stockade::HttpBody::empty());
@@ -114,7 +114,7 @@ fn a_head_route_of_its_own_promises_no_plain_length() {
 }
 
 #[test]
-fn a_412_keeps_what_is_said_of_the_exchange() {
+fn a_412_keeps_headers_about_the_exchange() {
     async fn tagged() -> Result<Response, ApiError> {
         let mut response = Json("content").into_response()?;
         for (name, value) in [
@@ -159,7 +159,7 @@ fn a_412_keeps_what_is_said_of_the_exchange() {
 }
 
 #[test]
-fn a_503_has_the_headers_of_what_stands_outside() {
+fn a_503_has_the_headers_of_outer_stages() {
     let mut router = Router::with_options(RouterOptions::new().expose_errors(false));
     router
         .get("/x", std::future::pending::<()>)

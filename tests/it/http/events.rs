@@ -49,7 +49,7 @@ async fn flood(taken: State<Arc<AtomicUsize>>) -> Sse {
 const EVENT: usize = 65_536;
 
 #[test]
-fn a_client_that_comes_back_says_what_it_saw() {
+fn a_reconnecting_client_sends_its_last_event_id() {
     block_on(async {
         let server = Server::start(routes! { "numbers": { GET: numbers } }).await;
         let mut first = server.get("/numbers", "").await;
@@ -64,7 +64,7 @@ fn a_client_that_comes_back_says_what_it_saw() {
 }
 
 #[test]
-fn comments_come_while_there_is_no_event() {
+fn sends_comments_while_there_is_no_event() {
     block_on(async {
         let server = Server::start(routes! { "silent": { GET: silent } }).await;
         let mut client = server.get("/silent", "").await;
@@ -101,7 +101,7 @@ fn a_client_that_does_not_read_slows_the_stream_down() {
 }
 
 #[test]
-fn a_stream_ends_with_the_server_and_not_in_the_middle() {
+fn a_shutdown_ends_a_stream_between_events() {
     block_on(async {
         let server = Server::start(routes! { "numbers": { GET: numbers } }).await;
         let mut client = server.get("/numbers", "").await;

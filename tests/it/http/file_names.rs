@@ -47,7 +47,7 @@ const SEPARATOR: &str = "A file name has no separators and no control characters
 const DOT: &str = "A file name does not begin with a dot";
 
 #[test]
-fn a_parameter_is_a_file_name() {
+fn a_parameter_can_be_a_file_name() {
     let app = files();
     check(&app, "GET /one/a.txt", "200 a.txt");
     check(&app, "GET /one/a%20b.txt", "200 a b.txt");
@@ -59,7 +59,7 @@ fn a_parameter_is_a_file_name() {
 }
 
 #[test]
-fn what_leads_elsewhere_is_refused_by_the_name_of_the_parameter() {
+fn rejects_path_traversal_and_names_the_parameter() {
     let app = files();
     for sent in ["..%2Fsecret", "%2Fetc%2Fpasswd", "a%2F..%2Fb", "C:", "a%5Cb"] {
         check(&app, &format!("GET /one/{sent}"), &refused("name", SEPARATOR));
@@ -77,7 +77,7 @@ fn what_leads_elsewhere_is_refused_by_the_name_of_the_parameter() {
 }
 
 #[test]
-fn a_body_and_a_query_have_file_names_too() {
+fn bodies_and_queries_can_have_file_names() {
     let app = files();
     let json = "content-type: application/json\n\n";
     check(

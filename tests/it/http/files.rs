@@ -70,7 +70,7 @@ fn has(head: &str, lines: &[&str]) {
 }
 
 #[test]
-fn a_file_is_sent_over_a_port_whole_and_in_parts() {
+fn sends_a_file_completely_and_in_ranges_over_a_port() {
     let folder = Folder::new();
     let tree = routes! {
         "files": { ":name": { GET: show } },

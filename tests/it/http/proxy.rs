@@ -31,7 +31,7 @@ fn post(path: &str, pieces: &[Result<&'static str, &'static str>]) -> http::Requ
 }
 
 #[tokio::test]
-async fn a_body_is_read_piece_by_piece_within_its_limit() {
+async fn streams_a_body_within_its_limit() {
     async fn as_stream(body: HttpBody) -> Result<String, ApiError> {
         let lengths: Vec<usize> = body.map_ok(|chunk| chunk.len()).try_collect().await?;
         Ok(format!("{lengths:?}"))
@@ -55,7 +55,7 @@ async fn a_body_is_read_piece_by_piece_within_its_limit() {
 }
 
 #[test]
-fn the_parts_of_a_form_are_streams_too() {
+fn parts_of_a_form_are_streams() {
     async fn parts(mut form: Multipart) -> Result<String, ApiError> {
         let mut seen = String::new();
         while let Some(mut part) = form.next().await? {
@@ -138,7 +138,7 @@ async fn the_parts_of_a_request_agree_with_each_other() {
 }
 
 #[test]
-fn a_request_goes_to_http_and_back() {
+fn a_request_converts_to_http_and_back() {
     let sent = request("POST /x?q=1\nx-a: 1\n\nbody");
     let foreign: http::Request<HttpBody> = sent.into();
     assert_eq!(foreign.uri(), "/x?q=1");
@@ -177,7 +177,7 @@ async fn serve(router: Router) -> SocketAddr {
 }
 
 #[tokio::test]
-async fn a_reverse_proxy_needs_no_glue() {
+async fn a_reverse_proxy_needs_no_conversions() {
     async fn echo(headers: Headers, bytes: Bytes) -> (HeaderMap, String) {
         let length = headers.get("content-length").map_or("-", |value| value.to_str().unwrap());
         let text = format!("{length} {}", bytes.len());
@@ -208,7 +208,7 @@ async fn a_reverse_proxy_needs_no_glue() {
 }
 
 #[test]
-fn chunks_of_an_upstream_are_no_fault_of_a_handler() {
+fn forwards_chunked_upstream_responses_without_a_warning() {
     log::watch();
     // Forwards the upstream's header, although the client has decoded the body.
     async fn passes_on(Path(coding): Path<String>) -> Result<Response, ApiError> {

@@ -69,7 +69,7 @@ async fn a_client_with_the_version_gets_304() {
 }
 
 #[tokio::test]
-async fn a_read_evaluates_if_match_too() {
+async fn a_read_evaluates_if_match() {
     let client = client();
     client.get("/orgs/1").header("if-match", "\"7\"").await.assert_status(200);
     client.get("/orgs/1").header("if-match", "*").await.assert_status(200);
@@ -95,7 +95,7 @@ async fn other_routes_do_not_compare_versions() {
 }
 
 #[tokio::test]
-async fn a_change_names_the_version() {
+async fn a_change_requires_the_version() {
     let client = client();
     let missing = client.put("/orgs/1").await;
     missing.assert_status(428);
@@ -128,7 +128,7 @@ async fn a_change_names_the_version() {
 }
 
 #[tokio::test]
-async fn an_optional_version_is_checked_if_it_is_there() {
+async fn an_optional_version_is_checked_if_present() {
     let client = client();
     client.patch("/orgs/1").await.assert_status(200);
     client.patch("/orgs/1").header("if-match", "\"b\"").await.assert_status(200);

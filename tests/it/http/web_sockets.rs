@@ -101,7 +101,7 @@ fn a_web_socket_runs_in_process() {
 }
 
 #[test]
-fn refusals_come_in_their_order_with_a_json_body() {
+fn rejections_are_ordered_and_have_a_json_body() {
     for router in routers() {
         let app = app(router);
         block_on(async {
@@ -122,7 +122,7 @@ fn refusals_come_in_their_order_with_a_json_body() {
 }
 
 #[test]
-fn a_page_may_stand_beside_it() {
+fn a_page_can_share_the_path() {
     for router in routers() {
         let app = app(router);
         check(&app, "GET /api/rooms/a\nauthorization: x", "200 a page");
@@ -159,7 +159,7 @@ fn mistakes(router: Router) -> Vec<String> {
 }
 
 #[test]
-fn mistakes_are_found_while_the_router_is_built() {
+fn the_build_reports_configuration_errors() {
     async fn no_socket() {}
     async fn two(_first: WebSocket, _second: WebSocket) {}
     let options = || RouterOptions::new().enable_web_sockets(true);
@@ -187,7 +187,7 @@ fn mistakes_are_found_while_the_router_is_built() {
 }
 
 #[test]
-fn a_handler_that_writes_the_response_is_refused_with_its_place() {
+fn rejects_a_response_writer_and_names_its_location() {
     async fn writes(_socket: WebSocket, _response: ResponseWriter) {}
     let message = "WebSocket /api/a: the handler takes a `ResponseWriter`, but the answer to a \
                    handshake is not its own";
@@ -204,7 +204,7 @@ fn a_handler_that_writes_the_response_is_refused_with_its_place() {
 }
 
 #[test]
-fn a_host_that_gives_no_connection_away_refuses_as_a_mistake_of_the_client() {
+fn a_host_without_upgrades_responds_with_400() {
     for router in routers() {
         let app = app(router);
         let mut request = handshake("/api/rooms/a", TOKEN);
@@ -279,7 +279,7 @@ fn names_of(response: &Response) -> Vec<&str> {
 }
 
 #[test]
-fn the_stages_see_the_handshake_and_leave_the_switch_alone() {
+fn stages_apply_to_the_handshake_but_not_to_the_101() {
     let limit = RateLimit::new().max_requests(2);
     let mut router = Router::with_options(
         RouterOptions::new().enable_web_sockets(true).cors_origin("*").rate_limit(limit),
@@ -307,7 +307,7 @@ fn the_stages_see_the_handshake_and_leave_the_switch_alone() {
 }
 
 #[test]
-fn refusals_carry_what_every_response_carries() {
+fn rejections_have_the_headers_of_every_response() {
     for router in routers() {
         let app = app(router);
         let refused = block_on(app.handle(handshake("/api/rooms/a", "\norigin: https://evil.com")));
@@ -409,7 +409,7 @@ fn a_web_socket_runs_over_a_port_until_the_shutdown() {
 }
 
 #[test]
-fn a_handler_may_decide_before_the_upgrade() {
+fn a_handler_can_decide_before_the_upgrade() {
     use stockade::websockets::WebSocketUpgrade;
 
     struct Rooms(&'static [&'static str]);

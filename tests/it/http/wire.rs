@@ -90,7 +90,7 @@ fn rejected_heads_are_logged_and_counted() {
 }
 
 #[test]
-fn stream_of_events_that_a_shutdown_ends_is_not_aborted() {
+fn event_stream_ended_by_a_shutdown_is_not_aborted() {
     log::watch();
     block_on(async {
         let tree = routes! {
@@ -126,7 +126,7 @@ fn stream_of_events_that_a_shutdown_ends_is_not_aborted() {
 }
 
 #[test]
-fn part_of_a_file_varies_as_the_whole_file_does() {
+fn partial_file_has_the_vary_header_of_the_full_file() {
     let folder = std::env::temp_dir().join(format!("stockade-wire-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("a.css"), "a { color: red }\n".repeat(1_000)).unwrap();

@@ -12,7 +12,7 @@ use super::*;
 use crate::support::block_on;
 
 #[test]
-fn a_retry_gets_the_answer_of_the_first() {
+fn a_retry_gets_the_first_response() {
     let runs = Runs::default();
     let counted = runs.clone();
     let app = keyed!(in_memory().header("x-order"), move |Body(text): Body<String>| {
@@ -56,7 +56,7 @@ fn a_retry_gets_the_answer_of_the_first() {
 }
 
 #[test]
-fn bytes_of_any_kind_come_again_as_they_were() {
+fn replays_any_bytes_unchanged() {
     let bytes: Vec<u8> = (0..=255_u8).cycle().take(65_536).collect();
     let sent = bytes.clone();
     let app = keyed!(in_memory(), move || {
@@ -74,7 +74,7 @@ fn bytes_of_any_kind_come_again_as_they_were() {
 }
 
 #[test]
-fn errors_of_the_handler_are_stored_too() {
+fn handler_errors_are_stored() {
     let runs = Runs::default();
     let counted = runs.clone();
     let handler = move |Body(status): Body<String>| {
@@ -139,7 +139,7 @@ fn keep_errors_false_lets_a_retry_run_again_after_a_5xx() {
 }
 
 #[test]
-fn unquoted_keys_are_accepted_if_the_option_says_so() {
+fn accepts_unquoted_keys_if_the_option_is_set() {
     let send = |app: App| {
         block_on(async move {
             let mut answers = Vec::new();
@@ -159,7 +159,7 @@ fn unquoted_keys_are_accepted_if_the_option_says_so() {
 }
 
 #[test]
-fn a_panic_is_an_answer_of_the_handler() {
+fn a_panic_is_a_stored_response() {
     let runs = Runs::default();
     let counted = runs.clone();
     let app = keyed!(in_memory(), async move || -> () {
@@ -178,7 +178,7 @@ fn a_panic_is_an_answer_of_the_handler() {
 /// `with_error_handling` before the keys does not change the error, even in the
 /// first response.
 #[test]
-fn an_error_has_its_form_when_it_comes_again() {
+fn a_replayed_error_keeps_its_format() {
     fn own(error: &mut ErrorReply) {
         error.set_status(StatusCode::IM_A_TEAPOT);
         error.set_json(json!({ "own": error.message() }));
@@ -213,7 +213,7 @@ fn an_error_has_its_form_when_it_comes_again() {
 }
 
 #[test]
-fn what_came_before_the_handler_is_not_stored() {
+fn responses_before_the_handler_are_not_stored() {
     let runs = Runs::default();
     let counted = runs.clone();
     let once = with_idempotency(in_memory());
@@ -245,7 +245,7 @@ fn what_came_before_the_handler_is_not_stored() {
 }
 
 #[test]
-fn an_answer_that_is_too_large_is_sent_and_its_key_is_not_free() {
+fn a_too_large_response_is_sent_and_keeps_its_key() {
     let runs = Runs::default();
     let counted = runs.clone();
     let app = keyed!(in_memory().max_body(10), move |Body(length): Body<String>| {
@@ -312,7 +312,7 @@ fn a_store_without_room_is_a_503() {
 }
 
 #[test]
-fn a_key_is_asked_for_and_well_formed() {
+fn requires_a_valid_key() {
     let app = keyed!(in_memory().required(true), async || "ran");
     block_on(async {
         let missing = r#"400 {"error":"The header Idempotency-Key is missing"}"#;
@@ -331,7 +331,7 @@ fn a_key_is_asked_for_and_well_formed() {
 }
 
 #[test]
-fn a_handler_takes_the_key_of_its_scope() {
+fn a_handler_can_extract_the_scoped_key() {
     let read = async |key: Option<IdempotencyKey>| match key {
         Some(key) => format!("{} {}", key.as_str(), key.scoped()),
         None => "none".to_owned(),
@@ -391,7 +391,7 @@ fn a_batch_of_calls_is_one_request() {
 /// A timeout after the keys belongs to the handler. The response is a 503 and
 /// the key is free.
 #[tokio::test(start_paused = true)]
-async fn a_timeout_behind_frees_the_key() {
+async fn a_timeout_after_the_keys_frees_the_key() {
     let runs = Runs::default();
     let counted = runs.clone();
     let mut router = Router::with_options(quiet());

@@ -64,7 +64,7 @@ fn the_map_has_the_facts_of_keys() {
 }
 
 #[test]
-fn policies_find_keys_that_do_not_hold() {
+fn policies_report_ineffective_keys() {
     let found = |router: Router| {
         let findings = Policy::strict().check(&router.build().unwrap().route_map());
         let rules = findings.into_iter().map(|finding| finding.rule);
@@ -84,7 +84,7 @@ fn attack(hardening: &Hardening) -> HardeningReport {
 }
 
 #[test]
-fn attacks_on_keys_are_refused() {
+fn rejects_attacks_on_keys() {
     let report = attack(&Hardening::new(paying(by_name(), in_memory())));
     assert_eq!(report.count(AttackFamily::IdempotencyKeys).passed, 13, "{report}");
     assert_eq!(report.count(AttackFamily::IdempotencyKeys).failed, 0, "{report}");
@@ -95,7 +95,7 @@ fn attacks_on_keys_are_refused() {
 }
 
 #[test]
-fn attacks_on_unquoted_keys_are_refused() {
+fn rejects_attacks_on_unquoted_keys() {
     let report = attack(&Hardening::new(paying(by_name(), in_memory().unquoted_keys(true))));
     assert_eq!(report.count(AttackFamily::IdempotencyKeys).passed, 14, "{report}");
     assert!(report.is_hardened(), "{report}");
@@ -103,7 +103,7 @@ fn attacks_on_unquoted_keys_are_refused() {
 
 /// A layer in front of the application adds a key to each request.
 #[test]
-fn a_key_that_is_made_up_on_the_way_is_found() {
+fn hardening_detects_a_generated_key() {
     let made_up = async |app: App, mut req: Request| {
         req.headers_mut().insert("idempotency-key", HeaderValue::from_static("\"k\""));
         app.handle(req).await
@@ -116,7 +116,7 @@ fn a_key_that_is_made_up_on_the_way_is_found() {
 }
 
 #[tokio::test]
-async fn schemas_of_a_route_that_demands_a_key_are_checked() {
+async fn checks_schemas_of_a_route_that_requires_a_key() {
     for unquoted in [false, true] {
         let router = paying(by_name(), in_memory().unquoted_keys(unquoted));
         let report = check_schemas(router).kept_in(None).try_run().await.unwrap();

@@ -23,7 +23,7 @@ fn check(options: Idempotency, expected: &str) {
 }
 
 #[test]
-fn options_without_sense_are_mistakes() {
+fn invalid_options_are_configuration_errors() {
     check(in_memory(), "");
     check(in_memory().header("x-a").header("X-A"), "");
     check(in_memory().header("Set-Cookie"), "the header `Set-Cookie` must not be sent again");
@@ -34,7 +34,7 @@ fn options_without_sense_are_mistakes() {
 }
 
 #[test]
-fn it_is_for_post_and_patch() {
+fn accepts_only_post_and_patch() {
     let once = || with_idempotency(in_memory());
     for method in ["POST", "PATCH"] {
         assert_eq!(mistakes(method, [once()]), "");
@@ -47,7 +47,7 @@ fn it_is_for_post_and_patch() {
 }
 
 #[test]
-fn the_user_and_the_plain_body_are_known_before() {
+fn authentication_and_decompression_must_precede_the_keys() {
     let once = || with_idempotency(in_memory());
     assert_eq!(mistakes("POST", [by_name(), once()]), "");
     let text = mistakes("POST", [once(), once()]);

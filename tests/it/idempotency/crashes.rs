@@ -58,7 +58,7 @@ async fn settle() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_handler_of_a_client_that_left_goes_on() {
+async fn the_handler_continues_after_a_disconnect() {
     let waiting = Waiting::default();
     let app = waiting.app(in_memory());
     begin_and_leave(&app).await;
@@ -70,7 +70,7 @@ async fn the_handler_of_a_client_that_left_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_is_dropped_frees_its_key_or_leaves_it_unknown() {
+async fn a_dropped_handler_frees_its_key_or_leaves_it_unknown() {
     for (on_abandoned, expected) in [(OnAbandoned::Run, "200 2"), (OnAbandoned::Refuse, UNKNOWN)] {
         let waiting = Waiting::default();
         let options = in_memory().on_abandoned(on_abandoned);
@@ -83,7 +83,7 @@ async fn a_handler_that_is_dropped_frees_its_key_or_leaves_it_unknown() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_does_not_go_on_for_ever() {
+async fn a_handler_does_not_run_forever() {
     let waiting = Waiting::default();
     let time = Duration::from_secs(90);
     let app = waiting.app_with(in_memory(), quiet().run_to_completion(time));
@@ -98,7 +98,7 @@ async fn a_handler_does_not_go_on_for_ever() {
 
 /// This also applies to `OnAbandoned::Refuse`, because the handler has not run.
 #[tokio::test(start_paused = true)]
-async fn a_request_that_is_dropped_before_its_handler_frees_the_key() {
+async fn a_request_dropped_before_its_handler_frees_the_key() {
     let runs = Runs::default();
     let stuck = Arc::new(AtomicBool::new(true));
     let (counted, gate) = (runs.clone(), Arc::clone(&stuck));
@@ -122,7 +122,7 @@ async fn a_request_that_is_dropped_before_its_handler_frees_the_key() {
 /// The client gets a 503 at the timeout. A later retry gets the handler's
 /// response.
 #[tokio::test(start_paused = true)]
-async fn a_timeout_in_front_does_not_stop_the_handler() {
+async fn a_timeout_before_the_keys_does_not_stop_the_handler() {
     let waiting = Waiting::default();
     let (counted, go) = (waiting.runs.clone(), Arc::clone(&waiting.go));
     let handler = move || {
@@ -241,7 +241,7 @@ fn counting(runs: &Runs, options: Idempotency) -> App {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_store_that_is_down_is_503_before_the_handler() {
+async fn a_store_outage_is_503_before_the_handler() {
     let (store, runs) = (Faulty::new(), Runs::default());
     let app = counting(&runs, Idempotency::new(Arc::clone(&store)));
     store.is_down.store(true, Ordering::SeqCst);
@@ -261,7 +261,7 @@ async fn a_store_that_is_down_is_503_before_the_handler() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_pass_without_a_store_only_on_request() {
+async fn requests_pass_during_an_outage_only_if_configured() {
     let (store, runs) = (Faulty::new(), Runs::default());
     let options = Idempotency::new(Arc::clone(&store)).on_store_error(OnStoreError::Pass);
     let app = counting(&runs, options);
@@ -274,7 +274,7 @@ async fn requests_pass_without_a_store_only_on_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_is_tried_to_be_kept_three_times() {
+async fn storing_a_response_is_tried_three_times() {
     let (store, runs) = (Faulty::new(), Runs::default());
     let app = counting(&runs, Idempotency::new(Arc::clone(&store)));
     store.refused.store(2, Ordering::SeqCst);
@@ -339,7 +339,7 @@ async fn the_key_of_a_dead_process_is_free_after_its_lease() {
 
 /// A handler that lost its lease does not replace another handler's response.
 #[tokio::test(start_paused = true)]
-async fn a_late_answer_is_not_kept() {
+async fn a_late_response_is_not_stored() {
     let (runs, go) = (Runs::default(), Arc::new(Notify::new()));
     let (counted, gate) = (runs.clone(), Arc::clone(&go));
     let app = keyed!(Idempotency::new(Faulty::new()), move || {

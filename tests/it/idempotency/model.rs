@@ -14,7 +14,7 @@ const REQUESTS: usize = 120;
 type Model = HashMap<(usize, usize), (usize, String)>;
 
 #[test]
-fn any_order_of_requests_is_as_the_model_says() {
+fn any_order_of_requests_matches_the_model() {
     block_on(async {
         let mut random = Random::new(1);
         for _ in 0..ROUNDS {

@@ -157,7 +157,7 @@ async fn tenants_with_the_same_subject_share_no_response() {
 }
 
 #[tokio::test]
-async fn the_data_of_a_session_do_not_choose_the_owner() {
+async fn session_data_does_not_determine_the_owner() {
     let cookie = SessionCookie::new(KeyRing::new(secret(1)));
     let sessions = Sessions::<Value>::new(MemorySessionStore::new(), cookie);
     let mut cookies = Vec::new();
@@ -192,7 +192,7 @@ async fn a_rate_limit_by_user_key_keeps_issuers_apart() {
 /// Ten addresses fill the store with their keys. Another address can still send
 /// requests, and its retries still find their responses.
 #[tokio::test]
-async fn ten_addresses_do_not_turn_an_eleventh_away() {
+async fn ten_addresses_do_not_exclude_an_eleventh() {
     let store = MemoryIdempotencyStore::new().max_keys(100).max_keys_per_owner(20);
     let mut router = Router::with_options(quiet());
     let handler = async |Body(text): Body<String>| text;
@@ -252,7 +252,7 @@ async fn texts_with_separators_and_other_types_share_no_response() {
 }
 
 #[tokio::test]
-async fn users_without_a_usable_subject_get_no_response_of_another_user() {
+async fn users_without_a_valid_subject_get_no_response_of_another_user() {
     let users = [json!({ "sub": "" }), json!({ "sub": ["7"] }), json!({ "sub": {} })];
     let known = users.clone();
     let user = move |token: String| known.get(token.parse::<usize>().ok()?).cloned();

@@ -60,7 +60,7 @@ async fn each_of_a_thousand_keys_runs_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn duplicates_that_wait_all_get_the_answer() {
+async fn waiting_duplicates_all_get_the_response() {
     let (runs, answers) = race(in_memory().wait(LONG)).await;
     assert!(runs.iter().all(|runs| *runs == 1), "{runs:?}");
     assert!(answers.iter().all(|answer| answer.starts_with("200 ")));
@@ -96,7 +96,7 @@ async fn a_running_request_is_409_and_another_fingerprint_422_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiting_ends_with_the_answer_or_the_time() {
+async fn waiting_ends_with_the_response_or_a_timeout() {
     let runs = Runs::default();
     let counted = runs.clone();
     let app =

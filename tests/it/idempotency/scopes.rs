@@ -8,7 +8,7 @@ async fn body(Body(text): Body<String>) -> String {
 }
 
 #[test]
-fn users_clients_and_routes_have_keys_of_their_own() {
+fn users_clients_and_routes_have_separate_keys() {
     let runs = Runs::default();
     let counted = runs.clone();
     let app = keyed!(in_memory(), move || {
@@ -65,7 +65,7 @@ fn parameters_are_part_of_the_request_and_not_of_the_scope() {
 }
 
 #[test]
-fn a_user_without_a_name_is_a_mistake_of_the_program() {
+fn a_user_without_a_subject_needs_scope_by() {
     let nameless = with_auth(Auth::verify(|_: &Request| Some(json!({ "role": "x" }))));
     let once = |options| with_idempotency(options);
     let app_with = |options: Idempotency| {

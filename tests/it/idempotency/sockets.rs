@@ -19,7 +19,7 @@ const LINES: &str = "POST /x HTTP/1.1\r\nhost: a\r\nidempotency-key: \"k\"\r\n\
                      connection: close\r\ncontent-length: 0\r\n\r\n";
 
 #[tokio::test]
-async fn the_retry_of_a_client_that_left_gets_the_answer() {
+async fn a_retry_after_a_disconnect_gets_the_response() {
     let [begun, left, go] = [(); 3].map(|()| Arc::new(Notify::new()));
     let runs = Runs::default();
     let handler = {

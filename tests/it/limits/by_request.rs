@@ -66,7 +66,7 @@ async fn each_organization_has_the_quota_of_its_plan() {
 /// The root's limit runs after authentication, regardless of its place in the
 /// tree.
 #[tokio::test]
-async fn runs_after_authentication_further_in() {
+async fn runs_after_inner_authentication() {
     let client = client(routes! {
         rate_limit: by_plan(),
         "open": { GET: ok },
@@ -145,7 +145,7 @@ async fn none_is_not_counted_and_an_error_is_the_response() {
 }
 
 #[tokio::test]
-async fn a_request_may_cost_several() {
+async fn a_request_can_cost_several_units() {
     let limit = RateLimit::by(|req| {
         let cost = req.query().ok()?.get("cost")?.as_str()?.parse().ok()?;
         Some(Charge::new("all", 10 / MINUTE).cost(cost))
@@ -196,7 +196,7 @@ async fn an_address_counts_as_its_network() {
 }
 
 #[tokio::test]
-async fn a_quota_of_zero_and_a_panic_let_nothing_pass() {
+async fn a_quota_of_zero_and_a_panic_reject_every_request() {
     let zero = RateLimit::by(|_| ("all", 0 / MINUTE));
     let panics = RateLimit::by(|req| -> Option<Charge> {
         req.headers().get("x-missing").expect("the header is there");
@@ -211,7 +211,7 @@ async fn a_quota_of_zero_and_a_panic_let_nothing_pass() {
 }
 
 #[tokio::test]
-async fn with_rate_limit_takes_it_and_false_removes_it() {
+async fn with_rate_limit_accepts_it_and_false_removes_it() {
     let shared = with_rate_limit(RateLimit::by(|_| ("all", 1 / MINUTE)));
     let client = client(routes! {
         "a": { GET: { ok, middleware: shared.clone() } },

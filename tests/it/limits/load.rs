@@ -61,7 +61,7 @@ fn waiting(app: &App, path: &str) -> Pin<Box<ResponseFuture>> {
 }
 
 #[test]
-fn beyond_the_limit_of_a_router_everything_with_a_route_is_refused() {
+fn rejects_all_routes_above_the_limit_of_a_router() {
     log::watch();
     let (metrics, begin) = (Metrics::new(), Instant::now());
     let app = with(RouterOptions::new().concurrency_limit(2).metrics(&metrics));
@@ -102,7 +102,7 @@ fn beyond_the_limit_of_a_router_everything_with_a_route_is_refused() {
 }
 
 #[test]
-fn a_place_is_free_when_the_last_byte_has_left() {
+fn a_place_is_free_after_the_last_byte() {
     let app = with(RouterOptions::new().concurrency_limit(1));
     let response = block_on(app.handle(request("GET /pieces")));
     check(&app, "GET /fast", BUSY);
@@ -124,7 +124,7 @@ fn a_place_is_free_when_the_last_byte_has_left() {
 }
 
 #[test]
-fn limits_of_groups_and_entries_count_for_themselves() {
+fn limits_of_groups_and_entries_count_separately() {
     let reports = with_concurrency_limit(1).retry_after(Duration::from_millis(2_001));
     let tree = routes! {
         "a": {
@@ -160,7 +160,7 @@ fn limits_of_groups_and_entries_count_for_themselves() {
 }
 
 #[test]
-fn limits_of_an_entry_stand_in_one_order_however_they_are_given() {
+fn limits_of_an_entry_have_a_fixed_order() {
     let mut router = Router::new();
     let second = Duration::from_secs(1);
     let route = router.get("/x", async || "x").timeout(second).concurrency_limit(5);
@@ -187,7 +187,7 @@ async fn a_web_socket_holds_a_place_during_its_handshake() {
 }
 
 #[test]
-fn a_limit_of_nothing_is_a_mistake_and_a_file_has_a_number() {
+fn a_limit_of_zero_is_an_error_and_files_contain_a_number() {
     let mistake = |options: RouterOptions| {
         create_router(api(), options.enable_web_sockets(true))
             .state(Readiness::new())

@@ -14,7 +14,7 @@ use stockade::prelude::*;
 use crate::support::{app, block_on, check, header_of, log, request, show};
 
 #[test]
-fn a_clone_counts_in_the_same_place() {
+fn clones_share_their_counts() {
     let limit = with_rate_limit(1 / MINUTE);
     let mut router = Router::new();
     router.get("/a", async || "a").middleware(limit.clone());
@@ -25,7 +25,7 @@ fn a_clone_counts_in_the_same_place() {
 }
 
 #[test]
-fn each_limit_of_a_route_has_a_name_of_its_own() {
+fn each_limit_of_a_route_has_a_unique_name() {
     let mut router = Router::new();
     router.group("/group", with_rate_limit(50 / MINUTE), |group| {
         group.get("/free", async || "free");
@@ -48,7 +48,7 @@ fn each_limit_of_a_route_has_a_name_of_its_own() {
 }
 
 #[test]
-fn the_same_name_twice_is_a_mistake() {
+fn duplicate_names_are_errors() {
     let named = |name| with_rate_limit(RateLimit::from(1 / MINUTE).name(name));
     for (options, second) in [
         (RouterOptions::new(), "login"),
@@ -69,7 +69,7 @@ fn legacy(response: &Response) -> [u64; 3] {
 }
 
 #[test]
-fn the_older_headers_tell_of_the_tightest_limit() {
+fn the_older_headers_report_the_tightest_limit() {
     async fn fails() -> Result<(), ApiError> {
         Err(ApiError::conflict())
     }
@@ -125,7 +125,7 @@ impl RateStore for Broken {
 }
 
 #[test]
-fn a_store_that_fails_lets_nothing_pass_unless_told_to() {
+fn a_failing_store_rejects_requests_unless_configured() {
     const UNAVAILABLE: &str = r#"503 {"error":"Service Unavailable"}"#;
     for (is_silent, failure, expected) in [
         (true, StoreFailure::Refuse, UNAVAILABLE),
@@ -152,7 +152,7 @@ fn a_store_that_fails_lets_nothing_pass_unless_told_to() {
 }
 
 #[test]
-fn a_store_outside_for_whose_failure_nobody_has_chosen_is_warned_of() {
+fn warns_of_an_external_store_without_a_failure_policy() {
     log::watch();
     let limit =
         |name: &str| RateLimit::new().name(name).store(Arc::new(Broken { is_silent: false }));
@@ -171,7 +171,7 @@ fn a_store_outside_for_whose_failure_nobody_has_chosen_is_warned_of() {
 }
 
 #[test]
-fn what_a_host_refuses_is_charged_whatever_counts() {
+fn rejections_of_a_host_are_charged_to_every_limit() {
     const REFUSED: &str = r#"400 {"error":"no"}"#;
     let refuse = |app: &App| {
         let error = ApiError::new(400, "no");

@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn a_basket_goes_through_the_log_in_and_ends_with_the_log_out() {
+async fn session_data_survives_login_and_ends_with_logout() {
     let sessions = in_memory();
     let browser = browser(&sessions);
     browser.get("/basket").await.assert_json(json!([]));
@@ -68,7 +68,7 @@ async fn no_change_of_many_is_lost() {
 
 /// Unchanged data is not written. The function's result is returned.
 #[tokio::test]
-async fn a_function_that_changes_nothing_writes_nothing() {
+async fn unchanged_data_is_not_written() {
     let store = std::sync::Arc::new(MemorySessionStore::new());
     let sessions = Sessions::<Basket>::new(std::sync::Arc::clone(&store), cookie());
     let id = sessions.begin(None, &Basket::default()).await.unwrap().id().unwrap();
@@ -97,7 +97,7 @@ async fn the_user_has_the_data_and_the_subject() {
 }
 
 #[test]
-fn nothing_secret_is_printed() {
+fn debug_output_contains_no_secrets() {
     let sessions = in_memory();
     let set = crate::support::block_on(sessions.begin(Some("ada"), &Basket::default())).unwrap();
     let id = set.id().unwrap();

@@ -18,7 +18,7 @@ fn two() -> ([Sessions<Basket>; 2], TestClock) {
 }
 
 #[tokio::test]
-async fn a_log_out_holds_at_once_here_and_after_a_second_elsewhere() {
+async fn logout_is_immediate_here_and_takes_a_second_elsewhere() {
     for path in ["/me/logout", "/me/logout-everywhere"] {
         let ([here, there], clock) = two();
         let own = logged_in(&here, "ada").await;
@@ -36,7 +36,7 @@ async fn a_log_out_holds_at_once_here_and_after_a_second_elsewhere() {
 }
 
 #[tokio::test]
-async fn a_change_is_seen_at_once_here_and_lost_nowhere() {
+async fn a_change_is_visible_immediately_and_never_lost() {
     let ([here, there], clock) = two();
     let own = logged_in(&here, "ada").await;
     let (here, there) = (client(&here), client(&there));
@@ -57,7 +57,7 @@ async fn a_change_is_seen_at_once_here_and_lost_nowhere() {
 }
 
 #[tokio::test]
-async fn a_new_id_ends_the_old_one_at_once() {
+async fn a_new_id_ends_the_old_one_immediately() {
     let ([here, _], _clock) = two();
     let own = logged_in(&here, "ada").await;
     let client = client(&here);

@@ -4,7 +4,7 @@ use super::*;
 
 /// A cookie that an attacker knew before the login is useless after it.
 #[tokio::test]
-async fn a_session_cannot_be_fixed() {
+async fn rejects_session_fixation() {
     let sessions = in_memory();
     // The attacker starts a session and plants its cookie in the victim's
     // browser.
@@ -22,7 +22,7 @@ async fn a_session_cannot_be_fixed() {
 
 /// A session never uses an id that the client chose.
 #[tokio::test]
-async fn forged_cookies_are_no_session() {
+async fn rejects_forged_cookies() {
     let sessions = in_memory();
     let own = logged_in(&sessions, "ada").await;
     let stranger = Secret::new("another secret of thirty-two bytes").unwrap();
@@ -62,7 +62,7 @@ async fn forged_cookies_are_no_session() {
 }
 
 #[tokio::test]
-async fn a_cookie_is_worth_nothing_after_the_log_out() {
+async fn rejects_a_cookie_after_logout() {
     let sessions = in_memory();
     let client = client(&sessions);
     let own = logged_in(&sessions, "ada").await;
@@ -82,7 +82,7 @@ async fn a_cookie_is_worth_nothing_after_the_log_out() {
 }
 
 #[tokio::test]
-async fn data_that_are_too_large_are_refused_and_the_session_stays() {
+async fn rejects_too_large_data_and_keeps_the_session() {
     let sessions = in_memory().max_bytes(100);
     let browser = browser(&sessions);
     browser.post("/basket").json("chair").await.assert_text("begun");
@@ -100,7 +100,7 @@ async fn data_that_are_too_large_are_refused_and_the_session_stays() {
 
 /// A page of another origin cannot act with the browser's cookie.
 #[tokio::test]
-async fn other_origins_change_nothing() {
+async fn other_origins_cannot_change_a_session() {
     let sessions = in_memory();
     let own = logged_in(&sessions, "ada").await;
     let client = client(&sessions).with_header("sec-fetch-site", "cross-site");
@@ -110,7 +110,7 @@ async fn other_origins_change_nothing() {
 }
 
 #[tokio::test]
-async fn a_subject_has_a_name_of_some_length() {
+async fn a_subject_has_1_to_255_bytes() {
     let sessions = in_memory();
     for subject in ["", &"a".repeat(256)] {
         let begun = sessions.begin(Some(subject), &Basket::default()).await;

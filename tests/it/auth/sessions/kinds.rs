@@ -83,7 +83,7 @@ async fn an_id_of_one_kind_is_not_in_the_store_of_another() {
 }
 
 #[tokio::test]
-async fn log_out_everywhere_ends_the_sessions_of_one_kind() {
+async fn logout_everywhere_ends_the_sessions_of_one_kind() {
     for Kinds { customers, admins } in all_kinds() {
         let (customer, _) = begin(&customers, "7").await;
         let (admin, _) = begin(&admins, "7").await;
@@ -95,7 +95,7 @@ async fn log_out_everywhere_ends_the_sessions_of_one_kind() {
 
 /// The limit per subject counts each kind separately.
 #[tokio::test]
-async fn each_kind_has_its_own_number_of_sessions_of_a_subject() {
+async fn each_kind_limits_the_sessions_of_a_subject_separately() {
     let store = Arc::new(MemorySessionStore::new().max_per_subject(2));
     let customers = Sessions::<Basket>::new(Arc::clone(&store), cookie());
     let admins = Sessions::<Basket>::new(store, cookie().name("admin"));
@@ -108,7 +108,7 @@ async fn each_kind_has_its_own_number_of_sessions_of_a_subject() {
 
 /// The signature also protects an application's own store.
 #[tokio::test]
-async fn a_lookup_of_the_application_gets_no_id_of_another_kind() {
+async fn a_custom_lookup_receives_no_id_of_another_kind() {
     let office = client_of(Auth::session(cookie().name("admin"), |_: SessionId| {
         Some(json!({ "sub": "anybody" }))
     }));
@@ -120,7 +120,7 @@ async fn a_lookup_of_the_application_gets_no_id_of_another_kind() {
 }
 
 #[test]
-fn a_kind_that_was_set_does_not_follow_the_name() {
+fn an_explicit_kind_does_not_depend_on_the_name() {
     let id = SessionId::generate().unwrap();
     let signed = |cookie: &SessionCookie| value(cookie, &id);
     assert_eq!(signed(&cookie().kind("a").name("b")), signed(&cookie().name("c").kind("a")));
@@ -158,7 +158,7 @@ async fn kinds_with_separators_and_of_any_length_are_separate() {
 
 /// One process caches sessions of two kinds.
 #[tokio::test]
-async fn a_cache_does_not_answer_for_another_kind() {
+async fn a_cache_does_not_return_sessions_of_another_kind() {
     let store = Arc::new(MemorySessionStore::new());
     let time = std::time::Duration::from_secs(1);
     let [customers, admins] = ["customers", "admins"]
@@ -178,7 +178,7 @@ async fn a_cache_does_not_answer_for_another_kind() {
 /// A browser sends the cookies of both paths or domains. A page can choose
 /// their order.
 #[tokio::test]
-async fn two_cookies_of_one_name_are_rejected() {
+async fn rejects_duplicate_cookies() {
     for Kinds { customers, admins } in all_kinds() {
         let (_, customer) = begin(&customers, "7").await;
         let (_, admin) = begin(&admins, "8").await;
@@ -201,7 +201,7 @@ async fn two_cookies_of_one_name_are_rejected() {
 }
 
 #[test]
-fn names_that_lose_characters_are_separate() {
+fn names_with_removed_characters_are_separate() {
     let id = SessionId::generate().unwrap();
     let [one, other, plain] = ["\u{e9}", "\u{fc}", ""].map(|name| value(&cookie().name(name), &id));
     assert_ne!(one, other);

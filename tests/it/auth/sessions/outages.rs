@@ -77,7 +77,7 @@ fn flaky() -> (Sessions<Basket>, Arc<AtomicU8>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_store_that_is_down_logs_nobody_out() {
+async fn a_store_outage_logs_nobody_out() {
     let (sessions, state) = flaky();
     let own = logged_in(&sessions, "ada").await;
     let client = client(&sessions);

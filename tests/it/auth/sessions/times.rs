@@ -29,7 +29,7 @@ async fn a_session_ends_after_half_an_hour_without_a_request() {
 }
 
 #[tokio::test]
-async fn a_session_ends_after_twelve_hours_however_it_is_used() {
+async fn a_session_ends_after_twelve_hours_of_use() {
     let (sessions, clock) = timed();
     let own = logged_in(&sessions, "ada").await;
     let client = client(&sessions);
@@ -57,7 +57,7 @@ async fn the_times_can_be_set() {
 /// A deployment with a different data type accepts no old sessions. It leaves
 /// them in the store for processes that can still read them.
 #[tokio::test]
-async fn data_of_another_form_are_no_session() {
+async fn data_of_another_type_is_not_a_session() {
     let store = Arc::new(MemorySessionStore::new());
     let before = Sessions::<Basket>::new(Arc::clone(&store), cookie());
     let after = Sessions::<Vec<u8>>::new(store, cookie());
