@@ -59,7 +59,7 @@ fn in_pieces(target: &str, pieces: &[&'static str]) -> Request {
 }
 
 #[test]
-fn a_hook_sees_each_piece_and_changes_nothing() {
+fn a_hook_receives_each_piece_and_changes_nothing() {
     let seen = Seen::default();
     let app = with(seen.hooks());
     check(&app, "POST /echo\ncontent-type: application/json\n\n[1]", "200 [1]");
@@ -87,7 +87,7 @@ fn a_hook_sees_each_piece_and_changes_nothing() {
 }
 
 #[test]
-fn a_hook_sees_so_many_bytes_and_no_more() {
+fn a_hook_receives_a_bounded_number_of_bytes() {
     let seen = Seen::default();
     let app = with(seen.hooks().max_bytes(4));
     let ask = |pieces: &[&'static str]| {

@@ -63,7 +63,7 @@ fn texts_of_body_query_and_params_are_escaped() {
 }
 
 #[test]
-fn other_bodies_are_not_looked_at() {
+fn leaves_other_bodies_unchanged() {
     let app = sanitized();
     let json = "content-type: application/json";
     let untouched = r#"200 {"params":{"name":"a"},"query":{},"body":null}"#;
@@ -82,7 +82,7 @@ fn other_bodies_are_not_looked_at() {
 }
 
 #[test]
-fn sanitizing_twice_is_sanitizing_once() {
+fn sanitizing_again_changes_nothing() {
     let app = app_of(routes! {
         middleware: [with_sanitization(), with_sanitization()],
         ":name": { GET: echo },
@@ -133,7 +133,7 @@ fn request_and_writer_have_their_helpers() {
 }
 
 #[test]
-fn a_helper_that_is_switched_off_names_its_option() {
+fn a_disabled_helper_names_its_option() {
     let options =
         SerializationOptions::new().enable_date(false).enable_map(false).enable_set(false);
     let app = serializing(with_serialization(options));
@@ -154,7 +154,7 @@ fn a_custom_function_replaces_a_helper() {
 // create_api_middleware
 
 #[test]
-fn errors_and_panics_take_the_path_of_errors() {
+fn errors_and_panics_reach_the_error_handler() {
     static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
     async fn watches(req: Request, next: Next) -> Result<Response, ApiError> {
         let outcome = next.try_run(req).await;
@@ -216,7 +216,7 @@ fn said_of(response: &Response, header: &str, policy: &str) -> Option<String> {
 }
 
 #[test]
-fn a_route_has_a_limit_of_its_own() {
+fn a_route_can_have_a_separate_limit() {
     let clock = Clock::new();
     let limit = with_rate_limit(2 / MINUTE).clock(clock.read());
     let app = limited(|router| {
@@ -242,7 +242,7 @@ fn a_route_has_a_limit_of_its_own() {
 }
 
 #[test]
-fn errors_of_the_rest_say_what_is_left() {
+fn error_responses_report_the_remaining_requests() {
     let app = limited(|router| {
         let limits = (
             with_rate_limit(RateLimit::from(5 / MINUTE).name("outer")),
@@ -276,7 +276,7 @@ fn exactly_as_many_of_concurrent_requests_pass() {
 }
 
 #[test]
-fn clients_are_told_apart_by_key() {
+fn the_key_distinguishes_clients() {
     let by_user = RateLimit::from(1 / MINUTE).key_generator(|req| {
         let user = req.headers().get("x-user").and_then(|user| user.to_str().ok());
         user.map(str::to_owned).ok_or_else(|| ApiError::new(400, "no user"))
@@ -290,7 +290,7 @@ fn clients_are_told_apart_by_key() {
 }
 
 #[test]
-fn mistakes_of_limits_are_found_by_the_build() {
+fn the_build_reports_errors_of_limits() {
     let mut router = Router::new();
     router.get("/a", async || "").middleware(with_rate_limit(0 / MINUTE));
     router.get("/b", async || "").rate_limit(1 / MINUTE).timeout(Duration::ZERO);
@@ -302,7 +302,7 @@ fn mistakes_of_limits_are_found_by_the_build() {
 // The route options `rate_limit` and `timeout`
 
 #[test]
-fn limits_of_an_entry_stand_between_inherited_and_own_middleware() {
+fn limits_of_an_entry_run_between_inherited_and_own_middleware() {
     let names = |app: &App| -> Vec<String> {
         let middleware = app.routes()[0].middleware().iter();
         middleware.map(|one| one.name().rsplit("::").next().unwrap().to_owned()).collect()
@@ -343,7 +343,7 @@ fn on_paused_clock<F: Future>(future: F) -> F::Output {
 }
 
 #[test]
-fn what_takes_too_long_is_dropped_and_a_503() {
+fn a_slow_handler_is_dropped_with_a_503() {
     log::watch();
     struct Dropped(Arc<Mutex<bool>>);
     impl Drop for Dropped {
@@ -375,7 +375,7 @@ fn what_takes_too_long_is_dropped_and_a_503() {
 }
 
 #[test]
-fn a_timeout_has_the_status_that_is_asked_for() {
+fn a_timeout_has_the_configured_status() {
     log::watch();
     let metrics = Metrics::new();
     let after = |status| with_timeout(Duration::from_millis(31)).status(status);
@@ -405,7 +405,7 @@ fn a_timeout_has_the_status_that_is_asked_for() {
 // with_cors
 
 #[test]
-fn cors_reaches_errors_and_preflights_of_a_route() {
+fn cors_applies_to_errors_and_preflights_of_a_route() {
     let mut router = Router::with_options(RouterOptions::new().expose_errors(false));
     router.use_(with_cors(["https://app.example"]));
     router.get("/x", async || Err::<(), _>(ApiError::conflict()));
@@ -512,7 +512,7 @@ fn exposed_errors_have_their_causes_if_wanted() {
 }
 
 #[test]
-fn transform_makes_the_body_also_of_what_was_answered_inside() {
+fn transform_also_formats_errors_of_inner_layers() {
     let transform =
         || {
             with_error_handling(ErrorHandlerOptions::new().transform(
@@ -542,7 +542,7 @@ fn transform_makes_the_body_also_of_what_was_answered_inside() {
 }
 
 #[test]
-fn an_own_logger_is_instead_of_the_log() {
+fn a_custom_logger_replaces_the_log() {
     log::watch();
     static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let options = ErrorHandlerOptions::new().logger(|error, context| {
@@ -558,7 +558,7 @@ fn an_own_logger_is_instead_of_the_log() {
 }
 
 #[test]
-fn it_answers_limits_too() {
+fn the_error_handler_formats_limit_errors() {
     let transform = ErrorHandlerOptions::new().transform(|error, _| json!(error.status()));
     let app = limited(|router| {
         router.use_(with_error_handling(transform));
@@ -574,7 +574,7 @@ fn it_answers_limits_too() {
 // health
 
 #[test]
-fn readiness_is_what_was_set() {
+fn readiness_returns_the_value_that_was_set() {
     let readiness = Readiness::new();
     let tree = routes! { "health": { "live": { GET: live }, "ready": { GET: ready } } };
     let app = app(create_router(tree, RouterOptions::new()).state(readiness.clone()));

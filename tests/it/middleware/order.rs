@@ -84,7 +84,7 @@ fn with<M>(middleware: impl stockade::middleware::IntoMiddlewareList<M>) -> App 
 }
 
 #[test]
-fn nothing_continues_and_a_value_answers() {
+fn returning_nothing_continues_and_a_value_responds() {
     check(&with(|_: &mut Request| ()), "GET /x", "200 handler");
     check(&with(|_: &mut Request| None::<Response>), "GET /x", "200 handler");
     check(&with(|_: &mut Request| Some("text")), "GET /x", "200 text");
@@ -96,7 +96,7 @@ fn nothing_continues_and_a_value_answers() {
 }
 
 #[test]
-fn an_error_is_answered_as_an_error() {
+fn an_error_becomes_an_error_response() {
     let forbidden = r#"403 {"error":"Access denied"}"#;
     check(&with(|_: &mut Request| Err::<(), _>(ApiError::authorization())), "GET /x", forbidden);
     check(
@@ -115,7 +115,7 @@ fn an_error_is_answered_as_an_error() {
 }
 
 #[test]
-fn a_value_skips_the_rest() {
+fn a_returned_value_skips_the_rest() {
     let app = with((|_: &mut Request| Some("early"), |_: &mut Request| -> () { panic!("runs") }));
     check(&app, "GET /x", "200 early");
 }
@@ -148,7 +148,7 @@ fn style_b_runs_around_the_rest() {
 }
 
 #[test]
-fn closures_give_what_they_captured_to_their_future() {
+fn closures_move_captured_values_into_their_future() {
     let word = String::from("captured");
     let (around, moved, before, lent) = (word.clone(), word.clone(), word.clone(), word);
     let lends = async move |req: Request, next: Next| {
@@ -184,7 +184,7 @@ fn closures_give_what_they_captured_to_their_future() {
 }
 
 #[test]
-fn style_b_sees_the_error_behind_a_response() {
+fn style_b_can_read_the_error_of_a_response() {
     async fn recovers(req: Request, next: Next) -> Result<Response, ApiError> {
         match next.try_run(req).await {
             Err(error) if error.status() == 409 => "recovered".into_response(),
@@ -206,7 +206,7 @@ fn style_b_sees_the_error_behind_a_response() {
 }
 
 #[test]
-fn next_dropped_without_an_answer_is_a_500_that_names_the_middleware() {
+fn dropping_next_without_a_response_is_a_500_that_names_the_middleware() {
     crate::support::log::watch();
     async fn forgets(_req: Request, _next: Next) -> Option<Response> {
         None
@@ -230,7 +230,7 @@ fn no_middleware_runs_for_404_and_405() {
 }
 
 #[test]
-fn middleware_sees_and_changes_the_body() {
+fn middleware_can_read_and_change_the_body() {
     async fn doubles(req: &mut Request) -> Result<(), ApiError> {
         let body = req.body().await?;
         if let Some(number) = body["n"].as_i64() {
@@ -245,7 +245,7 @@ fn middleware_sees_and_changes_the_body() {
 }
 
 #[test]
-fn validation_comes_after_middleware_and_before_the_handler() {
+fn validation_runs_after_middleware_and_before_the_handler() {
     let positive = schema!({ "n": { "type": "integer", "minimum": 1, "default": 0 } });
     let positive = positive.unwrap();
     let app = app_of(routes! {
@@ -280,7 +280,7 @@ fn extensions_carry_values_to_the_handler() {
 }
 
 #[test]
-fn a_client_that_leaves_ends_the_handler() {
+fn a_disconnect_ends_the_handler() {
     static RAN: Mutex<Vec<&str>> = Mutex::new(Vec::new());
     async fn waits(req: Request, next: Next) -> Response {
         RAN.lock().unwrap().push("begun");

@@ -30,7 +30,7 @@ async fn around(req: Request, next: Next) -> Response {
 }
 
 #[test]
-fn each_list_accepts_references_beside_functions_and_values() {
+fn each_list_accepts_references_functions_and_values() {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = counting(&count);
     let (slow, tagged, small) =

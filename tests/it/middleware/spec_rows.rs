@@ -119,11 +119,10 @@ fn rows_of_cors_rules() {
 }
 
 #[test]
-fn a_proxy_that_is_not_trusted_is_warned_of_once_for_the_process() {
+fn warns_once_per_process_of_an_untrusted_proxy() {
     // Another test may already have caused the warning, so this test runs
     // itself in a new process.
-    let name =
-        "middleware::spec_rows::a_proxy_that_is_not_trusted_is_warned_of_once_for_the_process";
+    let name = "middleware::spec_rows::warns_once_per_process_of_an_untrusted_proxy";
     if std::env::var_os("ALONE").is_none() {
         let output = std::process::Command::new(std::env::current_exe().unwrap())
             .args([name, "--exact"])

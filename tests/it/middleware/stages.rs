@@ -92,7 +92,7 @@ fn every_response_carries_the_security_headers() {
 }
 
 #[test]
-fn each_security_header_can_be_changed_or_left_out() {
+fn each_security_header_can_be_changed_or_omitted() {
     let headers = SecurityHeaders::default().without("x-frame-options");
     let headers = headers.set("referrer-policy", "same-origin").unwrap();
     let app = with(RouterOptions::new().security_headers(headers));
@@ -150,7 +150,7 @@ fn the_five_rules_of_cors() {
 }
 
 #[test]
-fn preflights_are_answered_before_everything_else() {
+fn preflights_are_handled_first() {
     let options = RouterOptions::new()
         .cors_origin(["https://app.example", "https://two.example"])
         .rate_limit(RateLimit::new().max_requests(1))
@@ -226,7 +226,7 @@ fn the_rate_limit_is_a_hundred_a_minute_for_each_client() {
 }
 
 #[test]
-fn a_client_behind_a_peer_without_an_address_is_found_where_that_is_trusted() {
+fn finds_the_client_of_a_trusted_peer_without_an_address() {
     let unix = TrustProxy::networks(["unix:"]).unwrap();
     let other = TrustProxy::networks(["0.0.0.0/0"]).unwrap();
     // The trusted proxies, and the remaining requests of the second and third
@@ -259,7 +259,7 @@ fn left(app: &App, client: &str) -> String {
 }
 
 #[test]
-fn a_refused_request_runs_nothing_and_its_body_is_not_read() {
+fn a_rejected_request_runs_nothing_and_its_body_is_not_read() {
     let limit = RateLimit::new().max_requests(1);
     let never = |_: &mut Request| -> Result<(), ApiError> { panic!("it ran") };
     // Use a fixed clock, because a panic report can take a second.
@@ -276,7 +276,7 @@ fn a_refused_request_runs_nothing_and_its_body_is_not_read() {
 }
 
 #[test]
-fn the_client_is_found_behind_trusted_proxies() {
+fn finds_the_client_behind_trusted_proxies() {
     let mut router = Router::with_options(RouterOptions::new().trust_proxy(2));
     router.get("/ip", async |ClientIp(ip): ClientIp| ip.to_string());
     let app = app(router);
@@ -289,7 +289,7 @@ fn the_client_is_found_behind_trusted_proxies() {
 }
 
 #[test]
-fn options_of_a_host_win() {
+fn host_options_override_router_options() {
     let app = with(RouterOptions::new().cors_origin("https://app.example"));
     let options = HostOptions::new()
         .cors_origin("*")
@@ -316,7 +316,7 @@ fn options_of_a_host_win() {
 }
 
 #[test]
-fn mistakes_in_the_stages_are_found_when_the_router_is_built() {
+fn the_build_reports_errors_in_the_stages() {
     let zero = RouterOptions::new().rate_limit(RateLimit::new().max_requests(0));
     let text = create_router(api(), zero).build().unwrap_err().to_string();
     assert!(text.starts_with("rate_limit: "), "{text}");
@@ -331,7 +331,7 @@ fn mistakes_in_the_stages_are_found_when_the_router_is_built() {
 }
 
 #[test]
-fn a_route_may_have_rules_of_cors_of_its_own() {
+fn a_route_can_have_separate_cors_rules() {
     let api = routes! {
         "open": { GET: { handler: async || "open", cors: "*" }, PUT: async || () },
     };
@@ -352,7 +352,7 @@ fn a_route_may_have_rules_of_cors_of_its_own() {
 }
 
 #[test]
-fn the_rules_of_cors_nearest_to_the_handler_count() {
+fn the_innermost_cors_rules_count() {
     async fn own() -> Result<Response, ApiError> {
         let mut response = Json("own").into_response()?;
         let anyone = header::HeaderValue::from_static("*");
@@ -410,7 +410,7 @@ fn the_rules_of_cors_nearest_to_the_handler_count() {
 }
 
 #[test]
-fn with_cors_on_a_single_route_is_a_mistake() {
+fn with_cors_on_a_single_route_is_an_error() {
     let rules = || with_cors(["https://a.example", "https://b.example"]);
     let mut router = Router::new();
     router.get("/named", async || "x").middleware(rules().named("mine"));
@@ -436,7 +436,7 @@ fn with_cors_on_a_single_route_is_a_mistake() {
 }
 
 #[test]
-fn of_two_origins_none_is_believed() {
+fn ignores_duplicate_origins() {
     let list = ["https://a.example", "https://b.example"];
     let names = ["access-control-allow-origin", "vary"];
     let app = app(create_router(api(), RouterOptions::new().cors_origin(list)));
@@ -448,7 +448,7 @@ fn of_two_origins_none_is_believed() {
 }
 
 #[test]
-fn a_refused_preflight_carries_nothing() {
+fn a_rejected_preflight_has_no_cors_headers() {
     let app = with(RouterOptions::new().cors_origin("https://app.example"));
     let text = "OPTIONS /text\norigin: https://app.example\naccess-control-request-method: GET\n\
                 access-control-request-private-network: true";
@@ -458,7 +458,7 @@ fn a_refused_preflight_carries_nothing() {
 }
 
 #[test]
-fn without_a_peer_no_header_is_believed() {
+fn trusts_no_header_without_a_peer() {
     let limit = RateLimit::new().max_requests(1);
     let app = with(RouterOptions::new().trust_proxy(1).rate_limit(limit));
     let ask = |ip: &str| {

@@ -57,7 +57,7 @@ fn adding(text: &str, headers: &str) -> String {
 }
 
 #[test]
-fn every_answer_has_the_names_of_its_request() {
+fn every_response_has_the_ids_of_its_request() {
     let app = with(RouterOptions::new().max_body_size(4).request_id(with_request_id()));
     let names = format!("x-request-id: id-7\ntraceparent: {TRACE}");
     for (text, status) in REFUSED.into_iter().chain([("GET /seen/1", 200)]) {
@@ -83,7 +83,7 @@ fn every_answer_has_the_names_of_its_request() {
 }
 
 #[test]
-fn a_route_may_name_again_without_another_name() {
+fn a_repeated_request_id_middleware_keeps_the_id() {
     let mut router = Router::with_options(RouterOptions::new().request_id(with_request_id()));
     let strict = with_request_id().believe_client(false);
     router.get("/named", async |id: RequestId| id.to_string()).middleware(strict);
@@ -94,7 +94,7 @@ fn a_route_may_name_again_without_another_name() {
 }
 
 #[test]
-fn request_ids_are_switched_on_and_off() {
+fn request_ids_can_be_enabled_and_disabled() {
     let file = |text: &str| -> RouterOptions {
         serde_json::from_str(&format!(r#"{{"requestId":{text}}}"#)).unwrap()
     };
@@ -125,7 +125,7 @@ fn access_line(text: &str) -> String {
 }
 
 #[test]
-fn every_request_is_one_line_without_secrets() {
+fn every_request_logs_one_line_without_secrets() {
     log::watch();
     let options = RouterOptions::new().max_body_size(4).access_log(true);
     let app = with(options.request_id(with_request_id()));
@@ -153,7 +153,7 @@ fn every_request_is_one_line_without_secrets() {
 }
 
 #[test]
-fn a_line_can_be_read_without_its_key_values() {
+fn a_line_is_readable_without_its_key_values() {
     log::watch();
     let app = with(RouterOptions::new().access_log(with_logging().path(true)));
     block_on(call(&app, "GET /seen/text-1?key=s3cret\nx-request-id: text-1"));
@@ -193,7 +193,7 @@ fn an_access_log_is_read_from_a_file() {
 
 /// Client input cannot inject text into a log line.
 #[test]
-fn an_access_line_stays_one_line() {
+fn an_access_log_entry_is_one_line() {
     log::watch();
     let mut router = Router::with_options(RouterOptions::new());
     let naming = |req: &mut Request| req.set_id("own\nINFO forged-7\u{1b}[2J");
@@ -207,7 +207,7 @@ fn an_access_line_stays_one_line() {
 }
 
 #[test]
-fn the_bytes_of_a_stream_are_counted_to_its_end() {
+fn counts_the_bytes_of_a_stream_until_its_end() {
     log::watch();
     let app = with(RouterOptions::new().access_log(true));
     let ask = |id: &str| request(&format!("GET /pieces\nx-request-id: {id}"));
@@ -240,7 +240,7 @@ fn leave(app: &App, text: &str, meanwhile: impl FnOnce()) {
 }
 
 #[test]
-fn a_client_that_leaves_is_logged_and_no_longer_in_flight() {
+fn a_disconnect_is_logged_and_ends_the_request() {
     log::watch();
     let metrics = Metrics::new();
     let app = with(RouterOptions::new().access_log(true).metrics(&metrics));
@@ -260,7 +260,7 @@ fn a_client_that_leaves_is_logged_and_no_longer_in_flight() {
 }
 
 #[test]
-fn rejections_are_counted_by_reason_and_unknown_paths_together() {
+fn counts_rejections_by_reason_and_groups_unknown_paths() {
     let metrics = Metrics::new();
     let options = RouterOptions::new().max_body_size(4).metrics(&metrics);
     let app = with(options.rate_limit(30 / MINUTE));
@@ -303,7 +303,7 @@ fn rejections_are_counted_by_reason_and_unknown_paths_together() {
 }
 
 #[test]
-fn errors_are_logged_with_the_name_of_the_request_and_on_one_line() {
+fn errors_are_logged_on_one_line_with_the_request_id() {
     log::watch();
     let app = with(RouterOptions::new().request_id(with_request_id()));
     block_on(call(&app, "GET /fails\nx-request-id: error-1"));
@@ -314,7 +314,7 @@ fn errors_are_logged_with_the_name_of_the_request_and_on_one_line() {
 }
 
 #[test]
-fn a_host_that_refuses_by_itself_is_seen_too() {
+fn rejections_of_the_host_are_recorded() {
     log::watch();
     let metrics = Metrics::new();
     let options = RouterOptions::new().access_log(true).metrics(&metrics);
@@ -332,7 +332,7 @@ fn a_host_that_refuses_by_itself_is_seen_too() {
 }
 
 #[test]
-fn health_is_not_charged_and_follows_the_readiness() {
+fn health_checks_are_not_charged_and_report_readiness() {
     let readiness = Readiness::new();
     let options = RouterOptions::new().rate_limit(1 / MINUTE);
     let mut router = create_router(health_routes(), options).state(readiness.clone());

@@ -146,7 +146,7 @@ fn with(options: RouterOptions) -> App {
 }
 
 #[test]
-fn a_span_has_the_names_of_opentelemetry_and_no_secret() {
+fn spans_have_opentelemetry_names_and_no_secrets() {
     let app = with(RouterOptions::new().tracing(with_tracing()).request_id(with_request_id()));
     Recorder::watch(|recorder| {
         let text = format!(
@@ -165,7 +165,7 @@ fn a_span_has_the_names_of_opentelemetry_and_no_secret() {
 }
 
 #[test]
-fn path_and_agent_are_asked_for() {
+fn path_and_user_agent_are_optional() {
     let spans = with_tracing().url_path(true).user_agent(true);
     let app = with(RouterOptions::new().tracing(spans));
     Recorder::watch(|recorder| {
@@ -222,7 +222,7 @@ fn events_of_middleware_and_handler_belong_to_the_span() {
 }
 
 #[test]
-fn spans_are_switched_on_and_off() {
+fn spans_can_be_enabled_and_disabled() {
     for (options, has_span) in [
         (RouterOptions::new().tracing(true), true),
         (RouterOptions::new().tracing(with_tracing()).tracing(false), false),
@@ -263,7 +263,7 @@ fn a_span_ends_with_the_last_byte() {
 }
 
 #[test]
-fn a_client_that_leaves_ends_the_span() {
+fn a_disconnect_ends_the_span() {
     let app = with(RouterOptions::new().tracing(with_tracing()));
     Recorder::watch(|recorder| {
         let mut future = Box::pin(app.handle(request("GET /waits")));
@@ -280,7 +280,7 @@ fn a_client_that_leaves_ends_the_span() {
 }
 
 #[test]
-fn the_hook_gets_the_span_before_it_is_entered() {
+fn the_hook_receives_the_span_before_it_is_entered() {
     let calls = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&calls);
     let spans = with_tracing().on_span(move |span, headers| {
@@ -304,7 +304,7 @@ fn the_hook_gets_the_span_before_it_is_entered() {
 }
 
 #[test]
-fn every_answer_has_a_span_and_off_is_the_default() {
+fn every_response_has_a_span_and_the_default_is_off() {
     let options = RouterOptions::new().max_body_size(4).rate_limit(5 / MINUTE);
     let app = with(options.tracing(with_tracing()));
     Recorder::watch(|recorder| {
@@ -330,7 +330,7 @@ fn every_answer_has_a_span_and_off_is_the_default() {
 }
 
 #[test]
-fn a_route_may_have_a_span_of_its_own() {
+fn a_route_can_have_a_separate_span() {
     let mut router = Router::with_options(RouterOptions::new().expose_errors(false));
     router.get("/own", async || tracing::info!("own")).middleware(with_tracing());
     router.get("/fails", async || Err::<(), _>(ApiError::internal("x"))).middleware(with_tracing());

@@ -97,7 +97,7 @@ const TYPED: &str = "200 application/json: typed";
 const ANY_ERROR: &str = "default error";
 
 #[test]
-fn replies_describe_themselves() {
+fn responses_describe_themselves() {
     replies::<()>(&["204"]);
     replies::<StatusCode>(&["2XX"]);
     replies::<Infallible>(&[]);
@@ -120,7 +120,7 @@ fn replies_describe_themselves() {
 }
 
 #[test]
-fn a_typed_reply_has_its_schema() {
+fn a_typed_response_has_its_schema() {
     let route = described(RouteEntry::new(async || -> Json<Vec<Account>> { unreachable!() }));
     let answer = route.answers.iter().find(|answer| answer.status == "200").unwrap();
     let BodyDoc::Content(contents) = &answer.body else { unreachable!() };
@@ -130,7 +130,7 @@ fn a_typed_reply_has_its_schema() {
 }
 
 #[test]
-fn replies_around_others_change_their_answers() {
+fn wrapper_types_change_the_described_responses() {
     replies::<Option<String>>(&[TEXT, "204"]);
     replies::<Created<Account>>(&["201 application/json: typed +Location?"]);
     replies::<Created<()>>(&["201 +Location?"]);
@@ -153,12 +153,12 @@ fn replies_around_others_change_their_answers() {
 }
 
 #[test]
-fn a_writer_may_answer_anything() {
+fn a_writer_can_send_any_response() {
     check(RouteEntry::new(async |_: ResponseWriter| ()), &["2XX ?", "204"]);
 }
 
 #[test]
-fn a_reply_by_hand_says_it_or_is_unknown() {
+fn a_handwritten_reply_is_unknown_unless_described() {
     struct Silent;
     impl Reply for Silent {
         fn into_response(self) -> Result<Response, ApiError> {
@@ -289,7 +289,7 @@ fn errors_describe_themselves() {
 }
 
 #[test]
-fn derived_errors_know_their_statuses() {
+fn derived_errors_list_their_statuses() {
     let shop = [
         "404 error (no product {id})",
         "404 error (no customer …)",
@@ -304,13 +304,13 @@ fn derived_errors_know_their_statuses() {
 }
 
 #[test]
-fn what_a_transparent_field_answers_may_be_unknown() {
+fn responses_of_a_transparent_field_can_be_unknown() {
     fails::<Anything>(&[ANY_ERROR]);
     fails::<Either<ShopError>>(&["418 error (no coffee)", ANY_ERROR]);
 }
 
 #[test]
-fn a_failure_by_hand_is_any_error_unless_it_says_more() {
+fn a_handwritten_error_is_any_error_unless_described() {
     struct Lost;
     impl IntoError for Lost {
         fn into_error_response(self) -> Result<Response, ApiError> {
@@ -427,7 +427,7 @@ fn sets_user(req: &mut Request) {
 async fn asks(_: User<Value>, _: &mut Request) {}
 
 #[test]
-fn a_user_whom_nobody_finds_is_a_mistake() {
+fn a_user_without_authentication_is_a_configuration_error() {
     const HANDLER: &str =
         "the handler takes the user, but nothing before it authenticates the request";
     const ROLE: &str =
@@ -459,7 +459,7 @@ struct NewUser {
 }
 
 #[test]
-fn the_example_of_a_body_fits_its_schema() {
+fn the_example_of_a_body_matches_its_schema() {
     async fn create(_: Body<NewUser>) {}
     let docs = |example| RouteDocs::new("x").example(example);
     let route = |docs: RouteDocs| routes! { "x": { POST: { handler: create, docs: docs } } };

@@ -46,7 +46,7 @@ fn media_types(body: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_form_is_listed_where_one_can_hold_the_body() {
+async fn lists_forms_only_for_bodies_that_a_form_can_contain() {
     let api = || {
         routes! {
             "people": { POST: async |Body(it): Body<Person>| it.name + &it.address.city },
@@ -70,7 +70,7 @@ async fn a_form_is_listed_where_one_can_hold_the_body() {
 }
 
 #[tokio::test]
-async fn a_body_follows_all_schemas_that_check_it() {
+async fn a_body_has_all_schemas_that_check_it() {
     let email = || with_input_validation([("email", InputRule::new().required())]);
     let api = || {
         routes! {
@@ -98,7 +98,7 @@ async fn a_body_follows_all_schemas_that_check_it() {
 }
 
 #[tokio::test]
-async fn a_parameter_says_what_no_path_holds() {
+async fn a_parameter_documents_rejected_characters() {
     let api = || routes! { "help": { ":topic": { GET: async |Path(it): Path<String>| it } } };
     let parameter = &document(api())["paths"]["/help/{topic}"]["get"]["parameters"][0];
     let expected =
@@ -114,7 +114,7 @@ async fn a_parameter_says_what_no_path_holds() {
 }
 
 #[test]
-fn a_document_that_is_served_keeps_the_groups_of_its_routes() {
+fn a_served_document_keeps_the_groups_of_its_routes() {
     let api = routes! { "api": { "users": { GET: async || "x" }, "tags": { GET: async || "x" } } };
     let router = create_router(api, RouterOptions::new());
     let app = with_open_api(router, options().public("a test")).build().unwrap();
@@ -123,7 +123,7 @@ fn a_document_that_is_served_keeps_the_groups_of_its_routes() {
 }
 
 #[test]
-fn the_format_of_a_token_belongs_to_the_scheme_bearer() {
+fn only_the_bearer_scheme_has_a_token_format() {
     let auth = || Auth::secret(Secret::new("a secret of thirty-two bytes or more").unwrap());
     let schemes = |auth: Auth| {
         let api = routes! { "me": { GET: { async || "x", middleware: [with_auth(auth)] } } };
@@ -135,7 +135,7 @@ fn the_format_of_a_token_belongs_to_the_scheme_bearer() {
 }
 
 #[test]
-fn servers_say_for_whom_they_are() {
+fn servers_are_marked_as_internal_or_not() {
     let api = || routes! { "x": { GET: async || "x" } };
     assert_eq!(document(api())["servers"], json!([{ "url": "/", "x-internal": false }]));
     let options = options().server("https://intern.example").internal_servers(true);
@@ -145,7 +145,7 @@ fn servers_say_for_whom_they_are() {
 }
 
 #[test]
-fn the_rules_for_spectral_leave_alone_what_says_why() {
+fn the_spectral_rules_accept_documented_exceptions() {
     let api = routes! {
         ..health_routes(),
         "chat": { ws: async |_: WebSocket| {} },
@@ -210,7 +210,7 @@ mod taken {
 }
 
 #[test]
-fn types_with_the_names_of_errors_keep_them() {
+fn types_with_names_of_errors_keep_their_names() {
     let document = |problem_details: bool| {
         let api = routes! {
             "errors": { POST: async |Body(it): Body<taken::Error>| Json(it) },

@@ -101,7 +101,7 @@ fn a_route_has_all_default_examples_of_a_status_that_has_none() {
 }
 
 #[test]
-fn routers_and_groups_have_defaults_too() {
+fn routers_and_groups_can_have_defaults() {
     let options = RouterOptions::new().docs(RouteDocs::default().description("router"));
     let mut router = Router::with_options(options);
     router.get("/a", list);

@@ -86,7 +86,7 @@ fn a_document_has_the_paths_in_the_order_of_the_tree() {
 }
 
 #[test]
-fn an_operation_has_what_its_route_says() {
+fn an_operation_contains_the_docs_of_its_route() {
     let document = document();
     let create = &document["paths"]["/accounts"]["post"];
     assert_eq!(create["summary"], "New account");
@@ -107,7 +107,7 @@ fn an_operation_has_what_its_route_says() {
 }
 
 #[test]
-fn an_operation_says_who_may_call_it() {
+fn an_operation_documents_its_access() {
     let document = document();
     let schemes = &document["components"]["securitySchemes"];
     assert_eq!(schemes["bearer"]["scheme"], "bearer");
@@ -124,7 +124,7 @@ fn an_operation_says_who_may_call_it() {
 }
 
 #[test]
-fn operations_that_cannot_be_told_apart_are_mistakes() {
+fn ambiguous_operations_are_configuration_errors() {
     let check = |router: Router, expected: &str| {
         let error = with_open_api(router, OpenApiOptions::new("a", "1")).build().unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
@@ -147,7 +147,7 @@ fn operations_that_cannot_be_told_apart_are_mistakes() {
 }
 
 #[tokio::test]
-async fn a_document_is_served_to_those_who_may_read_it() {
+async fn a_document_is_served_only_to_authorized_users() {
     let client = TestClient::new(with_open_api(router(), OpenApiOptions::new("Shop", "1")));
     client.get("/openapi.json").await.assert_status(404);
 
@@ -171,7 +171,7 @@ async fn a_document_is_served_to_those_who_may_read_it() {
 }
 
 #[test]
-fn nothing_of_a_hidden_route_is_in_a_document() {
+fn a_document_contains_nothing_of_hidden_routes() {
     #[derive(serde::Deserialize, Schema)]
     struct Secret {
         #[expect(dead_code, reason = "its schema alone matters")]
@@ -206,7 +206,7 @@ fn nothing_of_a_hidden_route_is_in_a_document() {
 }
 
 #[test]
-fn a_program_answers_questions_about_its_routes() {
+fn commands_report_about_routes() {
     let app = router().open_api(("Shop", "1.4.0")).build().unwrap();
     let ask = |line: &str| command(&app, line.split_whitespace());
     assert_eq!(ask("routes").unwrap().unwrap(), app.route_map().to_string());
@@ -226,7 +226,7 @@ fn a_program_answers_questions_about_its_routes() {
 }
 
 #[test]
-fn a_program_runs_a_command_only_if_the_first_argument_is_one() {
+fn runs_a_command_only_if_the_first_argument_is_one() {
     let app = router().build().unwrap();
     let run = |args: &[&str]| block_on(app.run_command(args.iter().map(|it| (*it).to_owned())));
     for args in [&[][..], &["program"], &["program", "serve"], &["program", "--json", "routes"]] {
@@ -250,7 +250,7 @@ fn the_command_prints_the_first_of_several_documents() {
 }
 
 #[test]
-fn webhooks_and_information_stand_in_the_document() {
+fn the_document_contains_webhooks_and_information() {
     let options = OpenApiOptions::new("Shop", "2")
         .description("Sells tea.")
         .license("MIT")
@@ -266,14 +266,14 @@ fn webhooks_and_information_stand_in_the_document() {
 }
 
 #[test]
-fn an_api_router_finds_the_mistakes_of_its_document() {
+fn an_api_router_reports_errors_of_its_document() {
     let api = routes! { "a-b": { GET: async || "" }, "a": { "b": { GET: async || "" } } };
     let error = create_api_router(("a", "1"), api, RouterOptions::new()).build().unwrap_err();
     assert!(error.to_string().contains("getAB"), "{error}");
 }
 
 #[test]
-fn a_document_can_be_made_of_a_map_that_was_read() {
+fn a_document_can_be_generated_from_a_deserialized_map() {
     let map = router().build().unwrap().route_map();
     let read: RouteMap = serde_json::from_str(&serde_json::to_string(&map).unwrap()).unwrap();
     let options = OpenApiOptions::new("Shop", "1.4.0");
@@ -281,7 +281,7 @@ fn a_document_can_be_made_of_a_map_that_was_read() {
 }
 
 #[tokio::test]
-async fn the_page_is_served_with_its_files_to_those_who_may_read() {
+async fn the_page_and_its_files_are_served_to_authorized_users() {
     let options = OpenApiOptions::new("Accounts", "1.0.0").public("for tests");
     let app = with_open_api(router(), options).build().unwrap();
     let client = TestClient::new(app);

@@ -65,7 +65,7 @@ fn spread() -> RouteTree {
 async fn socket(_socket: WebSocket) {}
 
 #[test]
-fn the_innermost_tag_counts_and_those_of_the_route_replace_it() {
+fn the_innermost_tag_counts_and_route_tags_replace_it() {
     let router = || create_router(tree(), RouterOptions::new().enable_web_sockets(true));
     let operations = [
         r#"get /api/v1/users ["accounts"]"#,
@@ -91,7 +91,7 @@ fn the_innermost_tag_counts_and_those_of_the_route_replace_it() {
 }
 
 #[test]
-fn groups_and_routers_have_tags_too() {
+fn groups_and_routers_can_have_tags() {
     let mut router = Router::new();
     router.get("/early", nothing);
     router.tag(Tag::new("all", "Everything"));
@@ -121,7 +121,7 @@ fn groups_and_routers_have_tags_too() {
 }
 
 #[test]
-fn two_descriptions_of_one_name_are_a_mistake_with_both_places() {
+fn duplicate_tag_descriptions_are_errors_with_both_locations() {
     let first = line!() + 3;
     let api = routes! {
         "users": {
@@ -150,7 +150,7 @@ fn two_descriptions_of_one_name_are_a_mistake_with_both_places() {
 }
 
 #[test]
-fn the_options_describe_a_tag_as_the_tree_does() {
+fn options_and_tree_describe_a_tag_the_same_way() {
     let api = routes! {
         "users": { tag: Tag::new("users", "Accounts"), GET: nothing },
     };

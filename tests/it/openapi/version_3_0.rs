@@ -74,7 +74,7 @@ fn null_is_a_flag() {
 }
 
 #[test]
-fn words_of_3_1_become_those_of_3_0() {
+fn converts_keywords_of_3_1_to_3_0() {
     let leaf = json!({ "$ref": "#/components/schemas/Leaf" });
     for (schema, expected) in [
         (json!({ "const": "tea" }), json!({ "enum": ["tea"] })),
@@ -113,7 +113,7 @@ fn words_of_3_1_become_those_of_3_0() {
 }
 
 #[test]
-fn losses_are_told_with_their_place() {
+fn reports_losses_with_their_location() {
     check(
         json!({ "type": "array", "prefixItems": [{ "type": "string" }, { "const": 1 }], "items": false }),
         json!({ "type": "array", "maxItems": 2, "items": { "anyOf": [{ "type": "string" }, { "enum": [1] }] } }),
@@ -139,7 +139,7 @@ fn losses_are_told_with_their_place() {
 }
 
 #[test]
-fn definitions_come_to_the_components() {
+fn moves_definitions_to_the_components() {
     let schema = json!({
         "$defs": { "Leaf": { "properties": { "next": { "$ref": "#/components/schemas/It/$defs/Leaf" } } } },
         "items": { "$ref": "#/components/schemas/It/$defs/Leaf" },
@@ -156,7 +156,7 @@ fn definitions_come_to_the_components() {
 }
 
 #[test]
-fn the_rest_of_a_document_is_converted_too() {
+fn converts_the_rest_of_a_document() {
     let text = json!({ "type": ["string", "null"] });
     let header = json!({ "x-batch": { "schema": text } });
     let content = json!({ "text/plain": { "schema": text, "example": "x" } });
@@ -238,7 +238,7 @@ fn any_value_can_be_converted() {
 }
 
 #[test]
-fn the_document_of_the_shop_is_one_of_3_0() {
+fn the_document_of_the_shop_is_valid_3_0() {
     let shop = crate::shop::shop();
     let options = OpenApiOptions::new("Shop", "1.4.0");
     let document = open_api(shop.app(), &options).unwrap();

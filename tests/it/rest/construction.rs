@@ -38,7 +38,7 @@ fn check(resource: Resource<Item>, expected: &[&str]) {
 }
 
 #[test]
-fn an_operation_has_a_rule_of_access() {
+fn an_operation_requires_an_access_rule() {
     let found = mistakes(resource().read(open()).allow([Operation::Create], open()));
     assert_eq!(found.len(), 3, "{found:?}");
     assert_eq!(
@@ -70,7 +70,7 @@ fn an_operation_has_a_rule_of_access() {
 }
 
 #[test]
-fn fields_are_those_of_the_type() {
+fn fields_must_exist_in_the_type() {
     check(resource(), &[]);
     check(
         resource().server_fields(["idd"]),
@@ -86,7 +86,7 @@ fn fields_are_those_of_the_type() {
 }
 
 #[test]
-fn filters_and_sorts_fit_their_fields() {
+fn filters_and_sorts_must_match_their_fields() {
     check(
         resource().hidden(["secret"]).filter("secret"),
         &["filter: `secret` is hidden, and a filter would tell it"],
@@ -123,7 +123,7 @@ fn filters_and_sorts_fit_their_fields() {
 }
 
 #[test]
-fn hooks_stand_where_there_is_something_for_them() {
+fn rejects_hooks_without_a_draft_or_item() {
     let keep = async |_, draft: NewRow<Item>| Ok(draft);
     check(
         resource().before(Operation::Get, keep).before(Operation::Patch, keep),
@@ -145,7 +145,7 @@ impl Entity for Limited {
 }
 
 #[test]
-fn an_entity_has_an_id_and_its_filters_have_names_of_their_own() {
+fn requires_an_id_and_unique_filter_names() {
     let resource = Resource::new("limited", MemoryStore::<Limited>::new())
         .filter("limit")
         .read(Access::public("a test"))
@@ -179,7 +179,7 @@ impl Entity for Account {
 }
 
 #[test]
-fn serde_writes_what_it_reads() {
+fn the_type_must_round_trip_through_serde() {
     let resource = Resource::new("account", MemoryStore::<Account>::new())
         .hidden(["password"])
         .read(Access::public("a test"))

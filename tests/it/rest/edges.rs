@@ -65,7 +65,7 @@ pub(super) fn link(answer: &TestResponse, rel: &str) -> Option<String> {
 }
 
 #[test]
-fn a_page_ends_where_it_is_large_enough() {
+fn a_page_ends_at_its_maximum_size() {
     let large = || Some("x".repeat(1_500_000));
     let notes = || {
         let ids = ["a", "b", "c", "d", "e", "f", "g"];
@@ -99,7 +99,7 @@ fn a_page_ends_where_it_is_large_enough() {
 }
 
 #[test]
-fn a_row_that_breaks_the_schema_has_a_next_page() {
+fn a_row_that_violates_the_schema_has_a_next_page() {
     let names = ["a long id, from before there was a bound", "b", "c"];
     // Such rows violate the contract, so it is not checked.
     let client = TestClient::new(router(resource(store(names.map(|id| note(id, -5, None))))));
@@ -117,7 +117,7 @@ fn a_row_that_breaks_the_schema_has_a_next_page() {
 }
 
 #[test]
-fn links_have_one_cursor_however_its_name_is_written() {
+fn links_have_one_cursor_for_any_spelling_of_its_name() {
     let client = client(resource(store(["a", "b", "c"].map(|id| note(id, 1, None)))));
     block_on(async {
         let next = link(&client.get("/notes?limit=1").await, "next").unwrap();
@@ -164,7 +164,7 @@ fn a_patch_sets_and_removes_a_hidden_field() {
 }
 
 #[test]
-fn a_function_behind_a_get_comes_before_the_conditions() {
+fn an_after_hook_of_get_runs_before_the_conditions() {
     let notes = store([note("a", 1, None)]);
     let refuse = async |_, _| Err(ApiError::authorization());
     // Documents cannot include the function.
@@ -178,7 +178,7 @@ fn a_function_behind_a_get_comes_before_the_conditions() {
 }
 
 #[test]
-fn a_new_id_is_one_that_a_path_can_have() {
+fn a_new_id_must_fit_into_a_path() {
     let client = client(resource(store([])).put_creates(true));
     block_on(async {
         for id in ["", ".", "..", "a\0b", "\n", "\u{7f}"] {
@@ -207,7 +207,7 @@ impl Entity for Counted {
 }
 
 #[test]
-fn an_id_is_written_in_one_way() {
+fn an_id_has_one_spelling() {
     let counted = MemoryStore::new();
     counted.insert([Counted { id: 1 }, Counted { id: -1 }, Counted { id: 0 }]).unwrap();
     let open = || Access::public("a test");

@@ -24,7 +24,7 @@ fn a_resource_withstands_attacks() {
 }
 
 #[test]
-fn a_policy_sees_who_may_call_it() {
+fn a_policy_checks_the_access_of_a_resource() {
     let unlimited = Policy::recommended().without("rate-limited", "requests of tests are many");
     assert_policy(router(store()), &unlimited);
     let app = router(store()).build().unwrap();
@@ -41,7 +41,7 @@ fn a_policy_sees_who_may_call_it() {
 }
 
 #[test]
-fn documents_tell_parameters_inputs_and_answers() {
+fn documents_contain_parameters_inputs_and_responses() {
     let app = router(store()).build().unwrap();
     let document = open_api(&app, &OpenApiOptions::new("Items", "1.0.0")).unwrap();
     let list = &document["paths"]["/items"]["get"];
@@ -84,7 +84,7 @@ const INJECTIONS: [&str; 14] = [
 ];
 
 #[test]
-fn no_text_is_a_part_of_a_question() {
+fn query_text_is_never_part_of_a_statement() {
     block_on(async {
         let client = TestClient::new(router(store())).with_bearer("ada");
         for name in ["a", "b"] {
@@ -195,7 +195,7 @@ fn down() -> StoreError {
 }
 
 #[test]
-fn an_engine_that_is_down_is_hidden() {
+fn a_store_outage_is_hidden() {
     let open = || Access::public("a test");
     let items = Resource::new("item", Down).server_fields(["id"]).read(open()).write(open());
     let api = routes! { "items": { ..items.routes() } };
@@ -217,7 +217,7 @@ fn an_engine_that_is_down_is_hidden() {
 }
 
 #[test]
-fn a_store_tells_its_mistakes() {
+fn a_store_reports_its_configuration_errors() {
     let open = || Access::public("a test");
     let items = Resource::new("item", Down).sort(["weight"]).read(open()).write(open());
     let api = routes! { "items": { ..items.routes() } };

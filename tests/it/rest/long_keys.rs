@@ -50,7 +50,7 @@ fn client_of(store: MemoryStore<Essay>) -> TestClient {
 }
 
 #[test]
-fn a_key_that_is_too_long_for_a_cursor_has_a_next_page() {
+fn a_key_too_long_for_a_cursor_has_a_next_page() {
     let client = client_of(essays(&["a", "b", "c", "d", "e"]));
     block_on(async {
         for (query, expected) in
@@ -71,7 +71,7 @@ fn a_key_that_is_too_long_for_a_cursor_has_a_next_page() {
 }
 
 #[test]
-fn a_cursor_that_names_its_item_needs_it() {
+fn a_cursor_that_names_its_item_requires_the_item() {
     let notes = essays(&["a", "b", "c"]);
     let other = Essay { id: "z".into(), title: "é".repeat(5_000), owner: "bob".into() };
     notes.insert([other]).unwrap();
@@ -100,7 +100,7 @@ fn a_cursor_that_names_its_item_needs_it() {
 }
 
 #[test]
-fn a_new_id_has_room_in_a_cursor() {
+fn a_new_id_must_fit_into_a_cursor() {
     let client = client_of(essays(&[]));
     let with_id = |id: String| client.post("/notes").json(json!({ "id": id, "title": "x" }));
     block_on(async {

@@ -41,7 +41,7 @@ fn router(resource: Resource<Account>) -> Router {
 }
 
 #[test]
-fn a_client_neither_sets_the_one_nor_sees_the_other() {
+fn clients_cannot_set_read_only_or_read_write_only_fields() {
     block_on(async {
         let client = TestClient::new(router(resource())).with_contract();
         let sent =
@@ -59,7 +59,7 @@ fn a_client_neither_sets_the_one_nor_sees_the_other() {
 }
 
 #[test]
-fn documents_have_the_marks_on_the_side_that_has_the_field() {
+fn documents_have_marks_in_the_direction_of_the_field() {
     let document =
         open_api(&router(resource()).build().unwrap(), &OpenApiOptions::new("Accounts", "1"));
     let document = document.unwrap();
@@ -81,7 +81,7 @@ fn documents_have_the_marks_on_the_side_that_has_the_field() {
 }
 
 #[test]
-fn a_hidden_field_is_no_filter() {
+fn a_hidden_field_cannot_be_a_filter() {
     let api = router(resource().filter("password").filter("level"));
     let error = api.build().unwrap_err().to_string();
     assert!(error.contains("filter: `password` is hidden"), "{error}");

@@ -53,7 +53,7 @@ async fn allowed(client: &TestClient, method: &str, place: &str, origin: &str) -
 }
 
 #[test]
-fn they_may_send_conditions() {
+fn listed_origins_may_send_conditions() {
     let api = routes! { "notes": { ..notes() }, "other": { POST: async || "" } };
     let client = TestClient::new(create_router(api, RouterOptions::new()));
     block_on(async {
@@ -64,7 +64,7 @@ fn they_may_send_conditions() {
 }
 
 #[test]
-fn an_origin_that_is_not_listed_is_told_nothing() {
+fn an_unlisted_origin_gets_no_headers() {
     let options = RouterOptions::new().cors_origin(["https://a.example"]);
     let client = TestClient::new(create_router(routes! { "notes": { ..notes() } }, options));
     block_on(async {
@@ -84,7 +84,7 @@ fn with_own_rules(is_enabled: bool) -> Router {
 }
 
 #[test]
-fn rules_of_the_route_let_them_too() {
+fn cors_rules_of_the_route_allow_conditions() {
     for is_enabled in [true, false] {
         let client = TestClient::new(with_own_rules(is_enabled));
         block_on(async {
@@ -97,7 +97,7 @@ fn rules_of_the_route_let_them_too() {
 }
 
 #[test]
-fn a_host_with_the_routes_answers_the_same() {
+fn a_host_with_the_routes_responds_the_same() {
     let routes = HostRoutes::build(with_own_rules(true)).unwrap();
     let allowed = async |method: &str, place: &str, origin: &str| {
         let answer = routes.handle(preflight(method, place, origin)).await;

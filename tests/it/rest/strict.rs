@@ -21,7 +21,7 @@ impl Entity for Cup {
 }
 
 #[test]
-fn fields_of_the_server_may_come_back_and_unknown_ones_are_refused() {
+fn accepts_returned_server_fields_and_rejects_unknown_fields() {
     let cups = MemoryStore::new();
     cups.insert([Cup { id: 1, colour: "red".into(), note: None, sold: 7 }]).unwrap();
     let cups = Resource::new("cup", cups)

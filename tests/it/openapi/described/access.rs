@@ -38,7 +38,7 @@ fn user(auth: Auth) -> (RouteAccess, String) {
 }
 
 #[test]
-fn each_way_of_authentication_has_its_scheme() {
+fn each_authentication_method_has_its_scheme() {
     fn check(auth: Auth, scheme: SecurityScheme, challenge: &str) {
         let (access, sent) = user(auth);
         assert_eq!((access.schemes, access.user), (vec![scheme.into()], Need::Required));
@@ -87,7 +87,7 @@ fn each_way_of_authentication_has_its_scheme() {
 }
 
 #[test]
-fn several_ways_are_alternatives() {
+fn several_methods_are_alternatives() {
     let auth = Auth::api_key(|_: ApiKeyHash| None::<String>).or(Auth::secret(secret()));
     let (access, _) = user(auth.required(false));
     let schemes = [SecurityScheme::Header("x-api-key".into()), SecurityScheme::jwt()];
@@ -95,7 +95,7 @@ fn several_ways_are_alternatives() {
 }
 
 #[test]
-fn a_user_that_is_found_anew_does_not_hide_the_first() {
+fn a_second_authentication_does_not_hide_the_first() {
     let first = with_auth(Auth::secret(secret()));
     let second = with_auth(Auth::api_key(|_: ApiKeyHash| None::<String>).required(false));
     let row = row!([first, second], text, "GET /x/7");
@@ -107,7 +107,7 @@ fn a_user_that_is_found_anew_does_not_hide_the_first() {
 }
 
 #[test]
-fn rights_are_told() {
+fn documents_permissions() {
     let nobody = |_: &Value, _: &Request| false;
     async fn later(_: Value, _: &mut Request) -> bool {
         false
@@ -134,7 +134,7 @@ fn rights_are_told() {
 }
 
 #[test]
-fn limits_are_told() {
+fn documents_limits() {
     let day = Duration::from_secs(86_400);
     let limits = [
         Middleware::new(with_rate_limit(5 / MINUTE)),
@@ -155,7 +155,7 @@ fn limits_are_told() {
 }
 
 #[test]
-fn a_route_without_the_limit_of_the_router_may_have_one_of_its_name() {
+fn a_route_can_reuse_the_name_of_a_removed_router_limit() {
     let build = |is_charged: bool| {
         let options = RouterOptions::new().rate_limit(RateLimit::new().name("all"));
         let mut router = Router::with_options(options);
@@ -181,7 +181,7 @@ fn reads(facts: &DescribedRoute) -> String {
 }
 
 #[test]
-fn headers_that_are_read_are_told() {
+fn documents_headers_that_are_read() {
     let check = |row: super::Row, expected: &str| {
         assert_eq!(reads(&row.facts()), expected, "{}", row.request);
     };
@@ -214,7 +214,7 @@ fn headers_that_are_read_are_told() {
 }
 
 #[test]
-fn schemas_of_middleware_are_within_reach() {
+fn collects_schemas_of_middleware() {
     let name = || schema!({ "name": { "type": "string", "required": true } });
     let closed = ValidationOptions::new().allow_unknown(false);
     let rule = InputRule::new().required().kind(InputType::String).max_length(3);
@@ -249,7 +249,7 @@ fn schemas_of_middleware_are_within_reach() {
 }
 
 #[test]
-fn errors_in_a_form_of_the_application_are_told() {
+fn documents_custom_error_formats() {
     let form = |middleware: Middleware| {
         !row!([middleware], text, "GET /x/7").facts().error_forms.is_empty()
     };

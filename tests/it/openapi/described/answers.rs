@@ -310,7 +310,7 @@ fn cases() -> impl Iterator<Item = Case> {
 }
 
 #[test]
-fn answers_are_as_they_are_described() {
+fn responses_match_their_descriptions() {
     let mut differences = Vec::new();
     for (part, row, status, headers) in cases() {
         let response = row.send();
@@ -338,7 +338,7 @@ fn answers_are_as_they_are_described() {
 
 /// The opposite check: every described response is really sent.
 #[test]
-fn each_answer_that_is_described_has_a_row() {
+fn each_described_response_has_a_row() {
     let sent: BTreeSet<(String, String)> = cases()
         .flat_map(|(part, row, status, _)| {
             let facts = row.facts();

@@ -89,7 +89,7 @@ pub(super) fn parts() -> Vec<String> {
 }
 
 #[test]
-fn headers_are_as_they_are_described() {
+fn headers_match_their_descriptions() {
     for (part, row, expected) in cases() {
         let response = row.send();
         let has = |name: &str| response.header(name).is_some();
@@ -117,7 +117,7 @@ fn is_of_stage(name: &str) -> bool {
 }
 
 #[test]
-fn each_header_that_is_described_is_sent_in_some_row() {
+fn each_described_header_is_sent_in_a_row() {
     let mut sent = BTreeSet::new();
     let mut told = BTreeSet::new();
     for (part, row, expected) in cases() {
@@ -130,7 +130,7 @@ fn each_header_that_is_described_is_sent_in_some_row() {
 
 /// Outer middleware responds without the header.
 #[test]
-fn only_what_comes_behind_gets_a_header() {
+fn only_inner_responses_get_a_header() {
     for (first, expected) in [(true, true), (false, false)] {
         let id = || Middleware::new(with_request_id());
         let auth = || with_auth(|_: String| None::<String>);

@@ -75,7 +75,7 @@ fn cases() -> Vec<Case> {
 /// The client checks the contract too, so schemas and headers are compared with
 /// the map.
 #[test]
-fn each_type_answers_as_it_is_described() {
+fn each_type_responds_as_described() {
     let mut differences = Vec::new();
     for case in cases() {
         let response = case.send();
@@ -91,7 +91,7 @@ fn each_type_answers_as_it_is_described() {
 
 /// Every response that a type describes is sent in one of its rows.
 #[test]
-fn each_answer_of_a_type_is_sent() {
+fn each_response_of_a_type_is_sent() {
     let mut by_name: BTreeMap<&str, [BTreeSet<String>; 2]> = BTreeMap::new();
     for case in cases() {
         let (found, listed) = case.listed(case.status);
@@ -166,7 +166,7 @@ fn implementations_are_read() {
 }
 
 #[test]
-fn each_type_that_describes_itself_has_a_row() {
+fn each_self_describing_type_has_a_row() {
     let api = public_api();
     let types: BTreeSet<String> = api.iter().filter_map(|line| implementation(line)).collect();
     assert!(types.len() > 80, "{types:?}");
@@ -183,7 +183,7 @@ fn each_type_that_describes_itself_has_a_row() {
 
 /// Checks the names of helpers and of router stages.
 #[test]
-fn each_part_that_describes_itself_has_a_row() {
+fn each_self_describing_part_has_a_row() {
     let api = public_api();
     let helpers = api.iter().filter_map(|line| {
         let name = line.strip_prefix("pub fn stockade_middleware::with_")?;

@@ -42,7 +42,7 @@ fn docs() -> RouteDocs {
 }
 
 #[test]
-fn a_response_that_cannot_come_is_a_mistake() {
+fn an_impossible_response_is_an_error() {
     check!(user, docs().response(409, "Taken"), "the response 409 cannot come");
     check!(user, docs().response(201, "New"), "the response 201 cannot come");
     check!(user, docs().response(200, "The user").response(429, "Slowly"), "");
@@ -52,7 +52,7 @@ fn a_response_that_cannot_come_is_a_mistake() {
 }
 
 #[test]
-fn an_example_of_a_reply_is_one_that_can_come() {
+fn an_example_of_an_impossible_response_is_an_error() {
     check!(user, docs().reply_example(200, json!({ "name": "Ada" })), "");
     let broken = docs().reply_example(200, json!({ "name": "A" }));
     check!(user, broken, "the reply example of 200 is wrong: name: ");
@@ -65,7 +65,7 @@ fn an_example_of_a_reply_is_one_that_can_come() {
 }
 
 #[test]
-fn answers_that_contradict_each_other_are_mistakes() {
+fn contradictory_responses_are_errors() {
     let telling = |describe: fn(&mut RouteDescription)| {
         let told = |_: &mut Request| {};
         let told = Middleware::new(told).named("told").describing(describe);
@@ -104,14 +104,14 @@ fn check_pair(first: (&str, Option<&str>), second: (&str, Option<&str>), expecte
 }
 
 #[test]
-fn operations_that_cannot_be_told_apart_name_both_places() {
+fn ambiguous_operations_name_both_locations() {
     check_pair((r"/a/:id(\d+)", None), ("/a/:name", None), "OpenAPI cannot tell them apart");
     check_pair(("/a", Some("getB")), ("/b", None), "the operation \"getB\" is GET /a");
     check_pair(("/a-b", None), ("/a/b", None), "the operation \"getAB\" is GET /a-b");
 }
 
 #[test]
-fn a_webhook_has_a_name_of_its_own() {
+fn a_webhook_has_a_unique_name() {
     let mut router = Router::new();
     router.get("/users", user);
     let options = OpenApiOptions::new("Users", "1").webhook("getUsers", Webhook::of::<User>());
@@ -136,7 +136,7 @@ mod other {
 }
 
 #[test]
-fn two_types_pinned_to_one_name_are_a_mistake() {
+fn two_types_pinned_to_one_name_are_an_error() {
     let mut router = Router::new();
     router.get("/left", async || Json(one::Left { left: true }));
     router.get("/right", async || Json(other::Right { right: true }));

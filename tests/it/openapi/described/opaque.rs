@@ -76,7 +76,7 @@ fn each_helper_describes_itself() {
 }
 
 #[test]
-fn a_description_is_the_same_when_it_is_asked_for_again() {
+fn descriptions_are_reproducible() {
     let mut router = Router::with_options(quiet());
     router.use_(helpers());
     router.post("/x/:id", async || "x");
@@ -86,7 +86,7 @@ fn a_description_is_the_same_when_it_is_asked_for_again() {
 }
 
 #[test]
-fn functions_of_the_program_and_layers_are_opaque() {
+fn application_functions_and_layers_are_opaque() {
     fn check(_: &mut Request) {}
     async fn around(req: Request, next: Next) -> Response {
         next.run(req).await
@@ -133,7 +133,7 @@ impl OptionalFromRequest for Paid {
 async fn with_paid(_: Paid, _: &mut Request) {}
 
 #[test]
-fn extractors_of_the_program_may_refuse_with_any_status() {
+fn application_extractors_may_reject_with_any_status() {
     let told = Middleware::new(with_paid).named("with_paid").describing(|_| {});
     let rows = [
         (row!([], async |_: Paid| "x", "GET /x/7"), 402, "handler"),

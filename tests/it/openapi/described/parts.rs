@@ -97,7 +97,7 @@ pub(super) fn names() -> Vec<String> {
 }
 
 #[test]
-fn each_stage_answers_as_it_is_described() {
+fn each_stage_responds_as_described() {
     let known = told(&row!([], text, GET).app, 200);
     for (part, row, status) in stages() {
         let response = row.send();
@@ -120,7 +120,7 @@ fn told(app: &App, status: u16) -> Vec<String> {
 
 /// Helpers without a description change neither the map nor the response.
 #[test]
-fn helpers_that_a_client_does_not_see_change_nothing() {
+fn invisible_helpers_do_not_change_the_description() {
     let bare = row!([], text, GET);
     let (expected, answer) = (bare.app.route_map(), bare.send());
     for (part, row, status) in unseen() {

@@ -52,7 +52,7 @@ fn the_concurrency_limit_of_a_router_and_of_an_entry() {
 }
 
 #[test]
-fn layers_of_tower_are_opaque_until_they_are_described() {
+fn tower_layers_are_opaque_until_described() {
     let teapot = || {
         let answer = |_: http::Request<HttpBody>| async {
             let mut response = Response::new("short and stout".into());
@@ -78,7 +78,7 @@ fn layers_of_tower_are_opaque_until_they_are_described() {
 }
 
 #[test]
-fn mounts_say_what_they_refuse_and_that_the_rest_is_unknown() {
+fn mounts_document_their_rejections_and_an_unknown_rest() {
     let answer = |_: http::Request<HttpBody>| async {
         let mut response = Response::new("gone".into());
         *response.status_mut() = StatusCode::GONE;
@@ -104,7 +104,7 @@ fn mounts_say_what_they_refuse_and_that_the_rest_is_unknown() {
 }
 
 #[test]
-fn the_fallback_is_described_as_a_route() {
+fn the_fallback_is_described_like_a_route() {
     let options = quiet().rate_limit(RateLimit::from(2 / MINUTE));
     let fallback = async |Query(page): Query<Page>| format!("{}", page.number);
     let app = Router::with_options(options.fallback(fallback)).build().unwrap();

@@ -108,7 +108,7 @@ fn errors(options: &dyn Fn() -> RouterOptions) -> Vec<(Row, u16)> {
 }
 
 #[test]
-fn an_own_form_of_errors_is_not_described_as_ours() {
+fn a_custom_error_format_is_not_described_as_built_in() {
     let described = || quiet().error_handling(described());
     let unknown = || quiet().error_handling(reason);
     let changed = || {
@@ -127,7 +127,7 @@ fn an_own_form_of_errors_is_not_described_as_ours() {
 }
 
 #[test]
-fn the_innermost_form_of_errors_counts() {
+fn the_innermost_error_format_counts() {
     let inner = with_error_handling(described());
     let user = || with_auth(|_: String| None::<String>);
     let behind = row!([inner.clone(), user()], text, "GET /x/7");
@@ -144,7 +144,7 @@ fn the_innermost_form_of_errors_counts() {
 }
 
 #[test]
-fn the_form_of_an_entry_is_that_of_its_stages_too() {
+fn the_error_format_of_an_entry_applies_to_its_stages() {
     let mut router = Router::with_options(quiet().rate_limit(RateLimit::from(1 / MINUTE)));
     router.get("/x/:id", text).error_handling(described());
     let row = Row { app: router.build().unwrap(), request: "GET /x/7".to_owned(), bytes: None };
@@ -154,7 +154,7 @@ fn the_form_of_an_entry_is_that_of_its_stages_too() {
 }
 
 #[test]
-fn a_node_and_a_group_have_forms_of_their_own() {
+fn nodes_and_groups_can_have_separate_error_formats() {
     let api = routes! {
         "x": { error_handling: described(), ":id": { GET: broken } },
         "y": { GET: broken },

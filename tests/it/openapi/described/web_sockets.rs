@@ -92,7 +92,7 @@ async fn ask(client: &mut WebSocketStream<tokio::io::DuplexStream>, text: &str) 
 }
 
 #[test]
-fn typed_messages_are_checked_and_sent_as_they_are_described() {
+fn typed_messages_match_their_descriptions() {
     let app = app();
     block_on(async {
         let mut client = connect(&app, "/count").await;
@@ -149,7 +149,7 @@ async fn check(app: &App, lines: &str, status: u16, header: Option<&str>) {
 }
 
 #[test]
-fn the_answers_to_a_handshake_are_described() {
+fn describes_the_responses_to_a_handshake() {
     let app = app();
     block_on(async {
         check(&app, VALID, 101, Some("sec-websocket-accept")).await;

@@ -42,7 +42,7 @@ fn names(document: &Value) -> Vec<String> {
 }
 
 #[test]
-fn types_of_webhooks_join_the_names_of_the_map() {
+fn webhook_types_share_the_names_of_the_map() {
     let options = OpenApiOptions::new("Shop", "1")
         .webhook("order.made", Webhook::of::<Order>())
         .webhook("order.shipped", Webhook::of::<Vec<events::Order>>())
@@ -69,7 +69,7 @@ fn types_of_webhooks_join_the_names_of_the_map() {
 }
 
 #[test]
-fn one_type_alone_has_its_name() {
+fn a_single_type_keeps_its_name() {
     let options = OpenApiOptions::new("Shop", "1").webhook("made", Webhook::of::<Order>());
     let document = open_api(&app(), &options).unwrap();
     assert_eq!(names(&document), ["Error", "Line", "Order"]);
@@ -79,7 +79,7 @@ fn one_type_alone_has_its_name() {
 }
 
 #[test]
-fn two_webhooks_of_one_name_are_a_mistake() {
+fn duplicate_webhook_names_are_errors() {
     let options = OpenApiOptions::new("Shop", "1")
         .webhook("made", Webhook::of::<Order>())
         .webhook("made", Webhook::of::<Line>());

@@ -17,7 +17,7 @@ const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/shop/openap
 /// Run `DOCUMENTS=overwrite cargo test -p stockade-tests official` to write the
 /// file, then review the diff.
 #[tokio::test]
-async fn the_shop_has_the_document_that_is_committed() {
+async fn the_document_of_the_shop_is_up_to_date() {
     let text = shop_document().await;
     let document: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(validate(&document), Ok(()));

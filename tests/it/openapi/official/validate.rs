@@ -63,7 +63,7 @@ fn visit(value: &Value, look: &mut impl FnMut(&str, &Value)) {
 }
 
 #[test]
-fn what_is_wrong_is_found() {
+fn detects_invalid_documents() {
     let document = |paths: &str| {
         let text = format!(
             r#"{{ "openapi": "3.1.1", "info": {{ "title": "x", "version": "1" }}, "paths": {paths} }}"#

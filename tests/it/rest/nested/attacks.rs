@@ -17,7 +17,7 @@ fn role_of<'v>(team: &'v Value, name: &str) -> Option<&'v str> {
 }
 
 #[test]
-fn a_role_does_not_move_between_the_elements_of_a_list() {
+fn a_role_stays_with_its_list_element() {
     block_on(async {
         let user = |name: &str| json!({ "name": name, "role": "user" });
         let guest = |name: &str| json!({ "name": name, "role": "guest" });
@@ -69,7 +69,7 @@ fn a_role_does_not_move_between_the_elements_of_a_list() {
 }
 
 #[test]
-fn marks_hold_below_every_map_key() {
+fn marks_apply_below_every_map_key() {
     block_on(async {
         for key in ["role", "password", "kind", "a.b", "a/b", "~0", "~1", "", "\0origin", "0"] {
             let (store, client) = of_ada();
@@ -147,7 +147,7 @@ fn no_query_patch_or_error_depends_on_a_nested_hidden_value() {
 }
 
 #[test]
-fn the_names_of_a_body_are_not_read_in_two_ways() {
+fn ambiguous_names_of_a_body_do_not_change_a_role() {
     block_on(async {
         let (store, client) = of_ada();
         for body in [

@@ -231,7 +231,7 @@ fn a_hidden_value_does_not_appear_in_another_variant() {
 }
 
 #[test]
-fn documents_have_a_nested_place_on_the_side_that_has_it() {
+fn documents_have_nested_values_in_their_direction() {
     let (store, _) = of_ada();
     let api = routes! { "teams": { ..resource(&store).routes() } };
     let app = create_router(api, RouterOptions::new()).build().unwrap();
@@ -281,7 +281,7 @@ impl Entity for Order {
 }
 
 #[test]
-fn a_required_read_only_value_that_nobody_sets_is_a_fault_of_the_program() {
+fn an_unset_required_read_only_value_is_a_500() {
     block_on(async {
         let store = MemoryStore::<Order>::new();
         let open = || Access::public("a test");
@@ -338,7 +338,7 @@ fn devices() -> Resource<Device> {
 }
 
 #[test]
-fn marks_of_a_type_and_of_a_flattened_field_hold_for_fields() {
+fn marks_of_types_and_flattened_fields_apply_to_fields() {
     block_on(async {
         let api = routes! { "devices": { ..devices().routes() } };
         let client = TestClient::new(create_router(api, RouterOptions::new())).with_contract();

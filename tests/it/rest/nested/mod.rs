@@ -60,7 +60,7 @@ impl Entity for Doc {
 }
 
 #[test]
-fn generated_types_hold_in_memory() {
+fn generated_types_pass_in_memory() {
     block_on(async {
         for seed in 0..long_or(400, 100) {
             begin(seed);
