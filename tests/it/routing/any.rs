@@ -14,7 +14,7 @@ async fn method(req: Request) -> String {
 const PREFLIGHT: &str = "origin: https://a.example\naccess-control-request-method: PUT";
 
 #[test]
-fn any_comes_after_the_methods_of_its_path() {
+fn any_has_lower_precedence_than_methods() {
     let app = app_of(routes! {
         "x": { ANY: method, GET: async || "get", POST: async || "post" },
     });
@@ -30,7 +30,7 @@ fn any_comes_after_the_methods_of_its_path() {
 }
 
 #[test]
-fn the_path_comes_before_the_method() {
+fn the_path_is_matched_before_the_method() {
     let app = app_of(routes! {
         "files": {
             "special": { ANY: async || "any of special" },
@@ -75,7 +75,7 @@ fn head_and_options_of_a_tree_are_routes() {
 }
 
 #[test]
-fn preflights_are_ours_while_cors_is_on() {
+fn the_router_handles_preflights_if_cors_is_enabled() {
     let build = |options: RouterOptions| {
         let mut router = Router::with_options(options.rate_limit(false));
         router.any("/x", method);
@@ -112,7 +112,7 @@ fn allow_names_all_usual_methods() {
 }
 
 #[test]
-fn any_stands_once_at_a_path() {
+fn rejects_duplicate_any_of_a_path() {
     let mut router = Router::new();
     router.any("/x", method).name("x");
     router.any("/:id", method);
@@ -140,7 +140,7 @@ fn at_run_time_the_names_are_segments() {
 /// Like `validation` on GET, this is a configuration error: the method does not
 /// have a body.
 #[test]
-fn a_schema_judges_the_bodies_that_are_there() {
+fn a_schema_checks_only_existing_bodies() {
     let body = || schema!({ "a": { "type": "integer", "required": true } });
     let inner = app_of(routes! { "x": { ANY: method } });
     let app = app_of(routes! {
@@ -174,7 +174,7 @@ fn a_schema_judges_the_bodies_that_are_there() {
 }
 
 #[test]
-fn an_entry_of_any_has_what_others_have() {
+fn an_any_entry_accepts_all_settings() {
     let app = app_of(routes! {
         "items/:id": {
             ANY: {

@@ -161,7 +161,7 @@ fn the_authority_of_the_target_counts_and_must_not_contradict_host() {
 }
 
 #[test]
-fn forwarded_hosts_count_behind_trusted_proxies_only() {
+fn forwarded_hosts_count_only_behind_trusted_proxies() {
     let router = |trust: TrustProxy| {
         create_router(api(), RouterOptions::new().rate_limit(false).trust_proxy(trust))
     };
@@ -257,7 +257,7 @@ fn parameters_of_the_host_come_first() {
 }
 
 #[test]
-fn mistakes_in_hosts_are_found_at_build() {
+fn the_build_reports_errors_in_hosts() {
     let error = |tree: RouteTree| {
         create_router(tree, RouterOptions::new()).build().unwrap_err().to_string()
     };
@@ -309,7 +309,7 @@ fn a_router_has_a_host_except_for_its_health_routes() {
 }
 
 #[test]
-fn guards_and_rules_are_those_of_the_host() {
+fn guards_and_rules_of_the_host_apply() {
     let guard = |_: &mut Request| Err::<(), _>(ApiError::new(401, "Unauthorized"));
     let site = routes! {
         host: "admin.example.com",

@@ -42,7 +42,7 @@ fn check(router: Router, expected: &[&str]) {
 }
 
 #[test]
-fn all_mistakes_are_reported_at_once_with_their_lines() {
+fn reports_all_errors_together_with_their_lines() {
     let mut router = Router::new();
     let line = line!();
     router.get("/a/:", nothing);
@@ -57,7 +57,7 @@ fn all_mistakes_are_reported_at_once_with_their_lines() {
 }
 
 #[test]
-fn duplicates_name_both_places() {
+fn duplicates_name_both_locations() {
     let mut router = Router::new();
     let line = line!();
     router.get("/users/:id", nothing).name("user");
@@ -72,7 +72,7 @@ fn duplicates_name_both_places() {
 }
 
 #[test]
-fn optional_forms_are_no_duplicates_of_plain_ones() {
+fn optional_paths_are_not_duplicates_of_plain_ones() {
     let mut router = Router::new();
     router.get("/x", nothing);
     router.get("/x/:a?", nothing);
@@ -81,7 +81,7 @@ fn optional_forms_are_no_duplicates_of_plain_ones() {
 }
 
 #[test]
-fn mistakes_of_a_tree_that_was_built_at_run_time() {
+fn reports_errors_of_a_tree_built_at_run_time() {
     let tree = RouteTree::new()
         .key("GET", nothing)
         .key("get", nothing)
@@ -103,7 +103,7 @@ fn mistakes_of_a_tree_that_was_built_at_run_time() {
 }
 
 #[test]
-fn arguments_that_the_path_cannot_give() {
+fn rejects_arguments_that_the_path_cannot_provide() {
     let mut router = Router::new();
     router.get("/a/:id", async |Path(_): Path<(u32, u32)>| ());
     router.get("/b/:id/:other", async |Path(_): Path<u32>| ());
@@ -149,14 +149,14 @@ fn optional_parameters_need_optional_types() {
 }
 
 #[test]
-fn the_response_written_twice() {
+fn rejects_a_second_response_writer() {
     let mut router = Router::new();
     router.get("/a", async |_: ResponseWriter, _: ResponseWriter| ());
     check(router, &["GET /a: two arguments of the handler write the response"]);
 }
 
 #[test]
-fn state_that_nobody_provided() {
+fn rejects_missing_state() {
     let mut router = Router::new().state(7_u8);
     router.get("/a", async |_: State<u8>| ());
     router.get("/b", async |_: State<u64>| ());
@@ -164,7 +164,7 @@ fn state_that_nobody_provided() {
 }
 
 #[test]
-fn a_body_where_there_is_none() {
+fn rejects_body_arguments_of_methods_without_a_body() {
     let mut router = Router::new();
     router.get("/a", async |_: Body<Value>| ());
     router.get("/b", async |_: Body<Option<Value>>| ());
@@ -172,14 +172,14 @@ fn a_body_where_there_is_none() {
 }
 
 #[test]
-fn the_request_taken_twice() {
+fn rejects_duplicate_request_arguments() {
     let mut router = Router::new();
     router.get("/a", async |_: Request, _: Request| ());
     check(router, &["GET /a: two arguments of the handler take the request away"]);
 }
 
 #[test]
-fn a_group_does_not_get_options_by_a_detour() {
+fn a_group_cannot_replace_its_options() {
     let mut router = Router::new().map_options(|options| options.max_body_size(1));
     router.group("/api", (), |api| {
         api.error_handling(|_: &mut stockade::ErrorReply| {}).validation_status(422);
@@ -193,7 +193,7 @@ fn a_group_does_not_get_options_by_a_detour() {
 }
 
 #[test]
-fn connect_is_refused() {
+fn rejects_connect() {
     let mut router = Router::new();
     router.route(Method::CONNECT, "/a", nothing);
     check(router, &["CONNECT cannot be a route"]);

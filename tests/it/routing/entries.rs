@@ -46,7 +46,7 @@ fn each(check: impl Fn(App)) {
 }
 
 #[test]
-fn the_keys_are_there_in_every_notation() {
+fn the_keys_work_in_every_notation() {
     each(|app| {
         check(&app, "GET /x", r#"409 {"own":409}"#);
         check(&app, "GET /y", r#"404 {"error":"Not Found"}"#);
@@ -57,7 +57,7 @@ fn the_keys_are_there_in_every_notation() {
 }
 
 #[test]
-fn a_text_is_a_summary_and_nothing_is_said_by_default() {
+fn a_text_is_a_summary_and_the_default_is_empty() {
     let mut router = Router::new();
     router.get("/a", async || ()).docs("All of it");
     router.get("/b", async || ());
@@ -70,7 +70,7 @@ fn a_text_is_a_summary_and_nothing_is_said_by_default() {
 }
 
 #[test]
-fn the_handler_answers_for_the_limits_of_the_route_too() {
+fn the_error_handler_formats_limit_errors_of_the_route() {
     // The options may appear in any order.
     let mut router = Router::with_options(RouterOptions::new().expose_errors(false));
     router
@@ -95,7 +95,7 @@ fn the_handler_answers_for_the_limits_of_the_route_too() {
 }
 
 #[test]
-fn an_error_of_inherited_middleware_is_answered_as_always() {
+fn errors_of_inherited_middleware_ignore_the_entry_handler() {
     let refuses = |_: &mut Request| Err::<(), _>(ApiError::authorization());
     let mut router = Router::with_options(RouterOptions::new().middleware(refuses));
     router.get("/x", fails).error_handling(wrapped("own"));
@@ -103,7 +103,7 @@ fn an_error_of_inherited_middleware_is_answered_as_always() {
 }
 
 #[test]
-fn mistakes_in_them_are_found_when_the_router_is_built() {
+fn the_build_reports_errors_in_entries() {
     let mut router = Router::new();
     router.get("/a", async || ()).docs(docs().response(409, "again").response(1, "never"));
     router.get("/b", async || ()).public(" ");

@@ -16,7 +16,7 @@ fn api() -> RouteTree {
 }
 
 #[test]
-fn it_takes_what_no_route_takes() {
+fn handles_requests_without_a_route() {
     let options = RouterOptions::new().rate_limit(false).fallback(fallback);
     let app = app(create_router(api(), options));
     check(&app, "GET /users", "200 all users");
@@ -31,7 +31,7 @@ fn it_takes_what_no_route_takes() {
 }
 
 #[test]
-fn what_has_an_answer_of_its_own_keeps_it() {
+fn does_not_replace_built_in_responses() {
     let options = RouterOptions::new().rate_limit(false).fallback(fallback);
     let app = app(create_router(api(), options));
     check(&app, "PUT /users", r#"405 {"error":"Method Not Allowed"}"#);
@@ -47,7 +47,7 @@ fn what_has_an_answer_of_its_own_keeps_it() {
 }
 
 #[test]
-fn without_405_it_takes_wrong_methods_too() {
+fn handles_wrong_methods_if_405_is_disabled() {
     let options = RouterOptions::new().method_not_allowed(false).fallback(fallback);
     let app = app(create_router(api(), options));
     check(&app, "PUT /users", "200 PUT /users None");
@@ -55,7 +55,7 @@ fn without_405_it_takes_wrong_methods_too() {
 }
 
 #[test]
-fn stages_and_limits_cover_it() {
+fn stages_and_limits_apply_to_the_fallback() {
     let mut router = Router::with_options(RouterOptions::new().rate_limit(3 / MINUTE));
     async fn takes(Body(body): Body<Value>) -> Json<Value> {
         Json(body)
@@ -74,7 +74,7 @@ fn stages_and_limits_cover_it() {
 }
 
 #[test]
-fn middleware_of_the_router_runs_before_it() {
+fn middleware_of_the_router_runs_before_the_fallback() {
     let refuses = |req: &mut Request| match req.headers().contains_key("x-key") {
         true => Ok(()),
         false => Err(ApiError::authentication()),
@@ -96,7 +96,7 @@ fn middleware_of_the_router_runs_before_it() {
 }
 
 #[test]
-fn its_errors_are_those_of_a_router() {
+fn errors_of_the_fallback_have_the_router_format() {
     let named = |name: &'static str| {
         move |error: &mut stockade::ErrorReply| {
             let route = error.route().is_some();
@@ -116,7 +116,7 @@ fn its_errors_are_those_of_a_router() {
 }
 
 #[test]
-fn mistakes_in_it_are_found_when_the_router_is_built() {
+fn the_build_reports_errors_in_the_fallback() {
     let mut router = Router::with_options(RouterOptions::new().fallback(fallback));
     router.fallback(async |State(_): State<u8>, Path(_): Path<u32>| ()).name("x");
     router.group("/group", (), |group| {
@@ -135,7 +135,7 @@ fn mistakes_in_it_are_found_when_the_router_is_built() {
 }
 
 #[test]
-fn routes_of_another_host_go_without_it() {
+fn other_hosts_do_not_use_the_fallback() {
     let router = create_router(api(), RouterOptions::new().fallback(fallback));
     let routes = HostRoutes::build(router).unwrap();
     assert_eq!(routes.routes().len(), 2);

@@ -23,7 +23,7 @@ use stockade::{FromRequest, HttpBody, http};
 use crate::support::{app, app_of, block_on, check, header_of, request, text_of};
 
 #[test]
-fn closures_give_what_they_captured_to_their_future() {
+fn closures_move_captured_values_into_their_future() {
     let name = String::from("Ada");
     let (moved, lent, taken) = (name.clone(), name.clone(), name);
     let app = app_of(routes! {
@@ -40,7 +40,7 @@ fn closures_give_what_they_captured_to_their_future() {
 }
 
 #[test]
-fn what_a_handler_returns_decides_the_answer() {
+fn the_return_value_determines_the_response() {
     #[derive(serde::Serialize, Schema)]
     struct Point {
         x: u8,
@@ -160,7 +160,7 @@ fn parts_add_their_cookies() {
 }
 
 #[test]
-fn a_value_that_cannot_be_serialised_is_a_500() {
+fn an_unserializable_value_is_a_500() {
     struct Never;
     impl serde::Serialize for Never {
         fn serialize<S: serde::Serializer>(&self, _serializer: S) -> Result<S::Ok, S::Error> {
@@ -176,7 +176,7 @@ fn a_value_that_cannot_be_serialised_is_a_500() {
 }
 
 #[test]
-fn arguments_come_in_any_order() {
+fn arguments_can_be_in_any_order() {
     #[expect(clippy::too_many_arguments, reason = "as many as a handler may take")]
     async fn all(
         req: Request,
@@ -274,7 +274,7 @@ fn queries_fill_structs() {
 }
 
 #[test]
-fn own_extractors_may_wait_and_refuse() {
+fn custom_extractors_can_wait_and_reject() {
     struct Tenant(String);
     impl FromRequest for Tenant {
         async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
@@ -289,7 +289,7 @@ fn own_extractors_may_wait_and_refuse() {
 }
 
 #[test]
-fn closures_may_capture() {
+fn closures_can_capture() {
     let count = Arc::new(AtomicUsize::new(0));
     let shared = Arc::clone(&count);
     let mut router = Router::new();
@@ -303,7 +303,7 @@ fn closures_may_capture() {
 }
 
 #[test]
-fn streams_and_events_are_sent_as_they_come() {
+fn streams_and_events_are_sent_immediately() {
     async fn numbers() -> Streamed {
         let pieces = stream::iter(["1,", "2,", "3"].map(Ok::<_, Infallible>));
         Streamed::new(pieces).content_type("text/csv")
@@ -338,7 +338,7 @@ fn streams_and_events_are_sent_as_they_come() {
 }
 
 #[test]
-fn a_handler_may_write_the_response_itself() {
+fn a_handler_can_write_the_response() {
     async fn whole(mut res: ResponseWriter) -> Result<(), ApiError> {
         res.status(201).header("x-a", "1")?;
         res.write("one ").await?;
@@ -415,7 +415,7 @@ fn a_handler_may_write_the_response_itself() {
 }
 
 #[test]
-fn a_write_that_is_given_up_leaves_the_head_to_the_next_one() {
+fn an_abandoned_write_leaves_the_head_to_the_next_write() {
     async fn given_up(mut res: ResponseWriter) -> Result<(), ApiError> {
         res.status(201);
         poll_fn(|cx| {
@@ -431,7 +431,7 @@ fn a_write_that_is_given_up_leaves_the_head_to_the_next_one() {
 }
 
 #[test]
-fn pieces_leave_before_the_handler_ends_and_wait_for_a_slow_client() {
+fn pieces_are_sent_immediately_and_wait_for_a_slow_client() {
     static WRITTEN: AtomicUsize = AtomicUsize::new(0);
     async fn endless(mut res: ResponseWriter) -> Result<(), ApiError> {
         loop {
@@ -494,7 +494,7 @@ fn a_response_cannot_contradict_itself() {
 }
 
 #[test]
-fn a_writer_gets_on_wherever_the_turn_of_its_task_ends() {
+fn a_writer_continues_after_its_task_budget_ends() {
     // Each tokio task has a budget. Once it is used up, channels return
     // "pending" regardless of their content.
     async fn many(mut res: ResponseWriter) -> Result<(), ApiError> {

@@ -57,7 +57,7 @@ fn statuses(route: &RouteInfo, part: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_mount_describes_the_answers_in_front_of_its_service() {
+fn a_mount_describes_the_responses_before_its_service() {
     let app = create_router(routes! { "old": { mount: app() } }, RouterOptions::new()).build();
     let map = app.unwrap().route_map();
     let mount = map.routes.iter().find(|route| route.kind == RouteKind::Mount).unwrap();
@@ -67,7 +67,7 @@ fn a_mount_describes_the_answers_in_front_of_its_service() {
 }
 
 #[test]
-fn a_map_has_what_a_route_declares() {
+fn a_map_contains_the_declarations_of_a_route() {
     let map = app().route_map();
     let create = route(&map, "/api/users");
     assert_eq!((create.kind, create.method.as_str()), (RouteKind::Http, "POST"));
@@ -90,7 +90,7 @@ fn a_map_has_what_a_route_declares() {
 }
 
 #[test]
-fn answers_say_who_gives_them() {
+fn responses_name_their_source() {
     let map = app().route_map();
     let create = route(&map, "/api/users");
     assert_eq!(statuses(create, "has_credit"), ["402"]);
@@ -123,7 +123,7 @@ fn inputs_have_schemas() {
 }
 
 #[test]
-fn a_map_is_the_same_when_made_again_and_when_read() {
+fn maps_are_reproducible_and_round_trip() {
     let app = app();
     let map = app.route_map();
     assert_eq!(map, app.route_map());
@@ -149,7 +149,7 @@ fn an_explanation_names_the_steps() {
 }
 
 #[test]
-fn an_explanation_names_what_nearly_fits() {
+fn an_explanation_names_near_matches() {
     let check = |line: &str, status: Option<u16>, reason: &str| {
         let missed = app().explain(line).unwrap();
         assert!(missed.route.is_none(), "{line}");
@@ -169,7 +169,7 @@ fn an_explanation_names_what_nearly_fits() {
 }
 
 #[test]
-fn an_inspector_may_refuse() {
+fn an_inspector_can_reject() {
     let mut router = Router::new();
     router.get("/a", async || "a");
     router.inspect(|map| {
@@ -204,7 +204,7 @@ mod stock {
 }
 
 #[test]
-fn schemas_of_types_stand_once_with_names_of_their_own() {
+fn schemas_of_types_appear_once_with_unique_names() {
     async fn change(Body(item): Body<shop::Item>) -> String {
         item.name
     }
@@ -279,7 +279,7 @@ fn a_web_socket_has_the_rules_of_its_connections() {
 }
 
 #[test]
-fn a_map_names_the_proxies_that_are_trusted() {
+fn a_map_lists_trusted_proxies() {
     let networks = TrustProxy::networks(["10.0.0.0/8", "::1", "unix:"]).unwrap();
     for (trust, expected) in [
         (TrustProxy::none(), &[] as &[&str]),
@@ -294,7 +294,7 @@ fn a_map_names_the_proxies_that_are_trusted() {
 }
 
 #[test]
-fn schemas_of_strict_routes_refuse_members_that_they_do_not_list() {
+fn schemas_of_strict_routes_reject_unknown_members() {
     #[derive(serde::Deserialize, Schema)]
     #[expect(dead_code, reason = "its schema alone matters")]
     struct Tag {
@@ -334,7 +334,7 @@ fn schemas_of_strict_routes_refuse_members_that_they_do_not_list() {
 }
 
 #[test]
-fn middleware_says_more_of_a_body_than_a_handler_that_takes_any() {
+fn schemas_of_middleware_describe_an_untyped_body() {
     let rules = with_input_validation([("email", InputRule::new().required())]);
     let api = routes! {
         "letter": {

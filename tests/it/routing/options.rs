@@ -95,7 +95,7 @@ const PREFLIGHT: &str = "OPTIONS /x\norigin: https://a.example\naccess-control-r
 const ORIGIN: &str = "access-control-allow-origin";
 
 #[test]
-fn the_origin_of_a_call_is_all_that_it_changes() {
+fn a_host_origin_changes_only_the_origin() {
     let cors = CorsOptions::new("https://app.example")
         .methods(["GET"])
         .allowed_headers(["X-A"])
@@ -124,7 +124,7 @@ fn the_origin_of_a_call_is_all_that_it_changes() {
 }
 
 #[test]
-fn the_origin_of_a_call_does_not_switch_cors_on() {
+fn a_host_origin_does_not_enable_cors() {
     let off = with(RouterOptions::new().cors(false));
     let options = HostOptions::new().cors_origin("https://a.example");
     for text in ["GET /x", PREFLIGHT] {
@@ -149,7 +149,7 @@ fn the_last_origin_counts() {
 }
 
 #[test]
-fn a_file_has_either_cors_or_its_short_form() {
+fn rejects_cors_together_with_its_short_form_in_a_file() {
     for cors in ["false", "true", "\"https://b.example\"", "[]", r#"{ "maxAge": 5 }"#, "null"] {
         for name in ["corsOrigin", "cors_origin"] {
             let json = format!(r#"{{ "{name}": "https://a.example", "cors": {cors} }}"#);
@@ -165,7 +165,7 @@ fn a_file_has_either_cors_or_its_short_form() {
 
 /// Checks each way to switch a feature off or on, in code and in a file.
 #[test]
-fn false_is_off_and_true_is_the_default() {
+fn false_disables_and_true_is_the_default() {
     const FRAME: &str = "x-frame-options";
     const LIMIT: &str = "ratelimit-policy";
     let file = |json: &str| serde_json::from_str::<RouterOptions>(json).unwrap();
@@ -192,7 +192,7 @@ fn false_is_off_and_true_is_the_default() {
 }
 
 #[test]
-fn cors_takes_an_origin_a_list_rules_or_false() {
+fn cors_accepts_an_origin_a_list_rules_or_false() {
     let allowed = |options| header_of(&with(options), "GET /x", ORIGIN);
     let file = |json: &str| serde_json::from_str::<RouterOptions>(json).unwrap();
     let one = "https://a.example";
@@ -223,7 +223,7 @@ fn cors_takes_an_origin_a_list_rules_or_false() {
 }
 
 #[test]
-fn a_malformed_origin_in_a_file_is_warned_of_and_counts_as_unset() {
+fn a_malformed_origin_in_a_file_is_unset_with_a_warning() {
     crate::support::log::watch();
     let name = ["access-control-allow-origin", "access-control-allow-credentials"];
     let development = "http://localhost:3000 | -";
@@ -263,7 +263,7 @@ fn a_malformed_origin_in_a_file_is_warned_of_and_counts_as_unset() {
 }
 
 #[test]
-fn origins_beside_the_star_are_warned_of_and_the_star_alone_is_not() {
+fn warns_of_origins_in_addition_to_the_star() {
     crate::support::log::watch();
     let allowed = |options| header_of(&with(options), "GET /x", "access-control-allow-origin");
     let beside = ["*", "https://beside.example"];
@@ -334,7 +334,7 @@ fn clock() -> (Arc<AtomicU64>, Clock) {
 }
 
 #[test]
-fn the_clock_of_the_router_reaches_every_limit() {
+fn every_limit_uses_the_clock_of_the_router() {
     let (millis, clock) = clock();
     let mut router = Router::with_options(RouterOptions::new().clock(clock).rate_limit(false));
     router.get("/entry", async || "ok").rate_limit(1 / MINUTE);
@@ -358,7 +358,7 @@ fn the_clock_of_the_router_reaches_every_limit() {
 }
 
 #[test]
-fn a_limit_of_a_host_counts_for_the_clones_of_its_options() {
+fn clones_of_host_options_share_a_limit() {
     let mut router = Router::with_options(RouterOptions::new().rate_limit(4 / MINUTE));
     router.get("/x", async || "x");
     let app = app(router);
@@ -382,7 +382,7 @@ fn a_limit_of_a_host_counts_for_the_clones_of_its_options() {
 }
 
 #[test]
-fn options_of_hosts_can_stand_on_each_other() {
+fn host_options_can_be_stacked() {
     let outer = with(RouterOptions::new().cors_origin("https://a.example"));
     let inner = outer.with_options(HostOptions::new().cors_origin(["https://b.example"])).unwrap();
     let last = inner.with_options(HostOptions::new().rate_limit(false)).unwrap();
@@ -394,7 +394,7 @@ fn options_of_hosts_can_stand_on_each_other() {
 }
 
 #[test]
-fn the_older_headers_are_exposed_where_they_are() {
+fn cors_exposes_the_older_headers_if_enabled() {
     const NAME: &str = "access-control-expose-headers";
     const USUAL: &str = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
     const ALL: &str = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, \
@@ -422,7 +422,7 @@ fn the_older_headers_are_exposed_where_they_are() {
 
 /// The tables in `book/src/how-to/rate-limiting.md` contain these values.
 #[test]
-fn the_defaults_are_those_of_the_guide() {
+fn the_defaults_match_the_guide() {
     let shown = format!("{:?} {:?}", RouterOptions::new(), ServerOptions::new());
     for default in [
         "rate_limit: Value(Placed { value: RateLimit { window: 60s, max_requests: 100, ",

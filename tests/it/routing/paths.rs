@@ -35,7 +35,7 @@ fn matches(patterns: &[&str], path: &str, expected: &str) {
 
 // The matcher's own tests cover each form of a path.
 #[test]
-fn a_route_gets_its_pattern_and_its_parameters() {
+fn a_route_receives_its_pattern_and_its_parameters() {
     matches(&["/users"], "/users", "/users {}");
     matches(&["users"], "/users", "/users {}");
     matches(&["/a.b"], "/axb", "404");
@@ -88,7 +88,7 @@ fn a_parameter_that_may_be_text_is_a_configuration_error() {
 }
 
 #[test]
-fn text_beyond_ascii_matches_its_encoded_form() {
+fn non_ascii_text_matches_its_encoded_form() {
     let routes = ["/caf\u{e9}", "/caf\u{e9}/:id", "/\u{e9}-:id", "/:any", "/men\u{fc}/**"];
     for path in ["/caf%C3%A9", "/caf%c3%a9", "/caf%C3%a9", "/caf\u{e9}"] {
         matches(&routes, path, "/caf\u{e9} {}");
@@ -110,7 +110,7 @@ fn text_beyond_ascii_matches_its_encoded_form() {
 }
 
 #[test]
-fn text_beyond_ascii_has_the_methods_of_its_path() {
+fn non_ascii_text_has_the_methods_of_its_path() {
     let app = app_of(routes! { "caf\u{e9}": { GET: echo, DELETE: echo } });
     for path in ["/caf%C3%A9", "/caf%c3%a9"] {
         check(&app, &format!("POST {path}"), r#"405 {"error":"Method Not Allowed"}"#);
@@ -138,7 +138,7 @@ fn generated_addresses_are_encoded() {
 }
 
 #[test]
-fn values_are_decoded_and_malformed_ones_stay() {
+fn decodes_values_and_keeps_malformed_ones() {
     matches(&["/:v"], "/a%20b%2Fc", r#"/:v {"v":"a b/c"}"#);
     matches(&["/:v"], "/a+b", r#"/:v {"v":"a+b"}"#);
     matches(&["/:v"], "/100%", r#"/:v {"v":"100%"}"#);
@@ -148,7 +148,7 @@ fn values_are_decoded_and_malformed_ones_stay() {
 }
 
 #[test]
-fn the_most_specific_route_wins_whatever_the_order() {
+fn the_most_specific_route_wins_in_any_order() {
     let mut routes = ["/:a", "/x", r"/:n(\d+)", "/:a-:b", "/*", "/**"];
     for _ in 0..2 {
         matches(&routes, "/x", "/x {}");
@@ -175,7 +175,7 @@ fn the_method_is_part_of_the_match() {
 }
 
 #[test]
-fn what_no_route_has_is_404_or_405_with_allow() {
+fn unmatched_requests_are_404_or_405_with_allow() {
     let app = app_of(routes! { "x": { GET: echo, DELETE: echo }, "y": { POST: echo } });
     check(&app, "GET /z", r#"404 {"error":"Not Found"}"#);
     check(&app, "PATCH /x", r#"405 {"error":"Method Not Allowed"}"#);
@@ -186,7 +186,7 @@ fn what_no_route_has_is_404_or_405_with_allow() {
 }
 
 #[test]
-fn the_strict_reading_knows_no_405() {
+fn wrong_methods_are_404_if_405_is_disabled() {
     let options = RouterOptions::new().method_not_allowed(false);
     let app = app(create_router(routes! { "x": { GET: echo } }, options));
     check(&app, "POST /x", r#"404 {"error":"Not Found"}"#);
@@ -208,7 +208,7 @@ fn head_is_get_without_a_body() {
 }
 
 #[test]
-fn options_is_answered_without_a_route() {
+fn options_gets_a_response_without_a_route() {
     let app = app_of(routes! { "x": { GET: echo, POST: echo } });
     check(&app, "OPTIONS /x", "204");
     assert_eq!(header_of(&app, "OPTIONS /x", "allow"), "GET, HEAD, POST, OPTIONS");
@@ -254,7 +254,7 @@ fn groups_nest_and_join_with_one_slash() {
 }
 
 #[test]
-fn tree_keys_may_hold_several_segments_and_every_form() {
+fn tree_keys_can_have_several_segments_of_any_kind() {
     let app = app_of(routes! {
         "api/v1": {
             ":from-:to": { get: echo },

@@ -49,7 +49,7 @@ fn listing(tree: RouteTree) -> Vec<String> {
 }
 
 #[test]
-fn a_tree_is_what_it_looks_like() {
+fn the_tree_has_its_visible_structure() {
     let tree = routes! {
         GET: hello,
         "health": { get: async || json!({ "ok": true }), },
@@ -82,7 +82,7 @@ fn an_empty_tree_has_no_routes() {
 }
 
 #[test]
-fn handlers_may_be_any_expression() {
+fn handlers_can_be_any_expression() {
     let greeting = String::from("hi");
     let shared = greeting.clone();
     let app = app_of(routes! {
@@ -102,7 +102,7 @@ async fn named<T>() -> &'static str {
 }
 
 #[test]
-fn parameters_reach_the_handler() {
+fn the_handler_receives_parameters() {
     let app = app_of(routes! {
         "users": { ":id": { GET: show }, "by/:from-:to": { GET: flight } },
     });
@@ -124,7 +124,7 @@ fn middleware_runs_from_the_outside_in() {
 }
 
 #[test]
-fn middleware_of_all_forms_stands_in_one_list() {
+fn one_list_can_contain_all_kinds_of_middleware() {
     fn before(_: &mut Request) -> Option<&'static str> {
         None
     }
@@ -151,7 +151,7 @@ fn middleware_of_all_forms_stands_in_one_list() {
 }
 
 #[test]
-fn entries_carry_validation_and_limits() {
+fn entries_can_have_validation_and_limits() {
     let user = json!({ "name": { "type": "string", "required": true, "message": "is missing" } });
     let app = app_of(routes! {
         "users": { POST: { handler: echo, validation: user, max_body: 8 + 8 } },
@@ -168,7 +168,7 @@ fn entries_carry_validation_and_limits() {
 }
 
 #[test]
-fn spread_trees_keep_their_middleware_to_themselves() {
+fn middleware_of_spread_trees_applies_only_to_them() {
     fn other() -> RouteTree {
         routes! {
             middleware: mark("o"),
@@ -203,7 +203,7 @@ fn names_of_the_caller_do_not_clash_with_the_expansion() {
 }
 
 #[test]
-fn a_macro_of_the_caller_may_write_the_tree() {
+fn a_macro_of_the_caller_can_generate_the_tree() {
     macro_rules! crud {
         ($name:literal, $list:expr, $show:expr) => {
             routes! { $name: { GET: $list, ":id": { GET: $show } } }
@@ -213,7 +213,7 @@ fn a_macro_of_the_caller_may_write_the_tree() {
 }
 
 #[test]
-fn mistakes_found_later_give_the_line_of_the_entry() {
+fn later_errors_have_the_line_of_the_entry() {
     let other = || routes! { "users": { GET: { handler: hello, name: "users" } } };
     let line = line!();
     let tree = routes! {

@@ -85,7 +85,7 @@ async fn begin_and_leave(app: &App, request: http::Request<HttpBody>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_finishes_after_its_client_has_left() {
+async fn a_handler_finishes_after_its_client_disconnected() {
     let job = Job::new();
     let [kept, lost] = [job.clone(), Job::new()];
     let other = lost.clone();
@@ -123,7 +123,7 @@ async fn a_timeout_responds_and_the_handler_finishes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_does_not_run_for_ever() {
+async fn a_handler_does_not_run_forever() {
     for (time, seconds) in [(None, 30), (Some(90), 90)] {
         let job = Job::new();
         let run = job.clone();
@@ -324,7 +324,7 @@ async fn a_shutdown_waits_for_handlers_without_clients() {
 
 /// `shutdown_timeout` bounds the wait, and `shutdown_now` ends it.
 #[tokio::test]
-async fn a_shutdown_does_not_wait_for_ever() {
+async fn a_shutdown_does_not_wait_forever() {
     use stockade::server::ServerOptions;
 
     for is_now in [true, false] {

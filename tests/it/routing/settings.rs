@@ -234,7 +234,7 @@ fn check_error(tree: RouteTree, expected: &str) {
 }
 
 #[test]
-fn a_limit_of_a_node_counts_all_routes_in_it() {
+fn a_limit_of_a_node_counts_all_its_routes() {
     let app = app_of(routes! {
         "counted": { rate_limit: 2 / MINUTE, "a": { GET: async || "a" }, "b": { GET: async || "b" } },
         "free": { GET: async || "free" },
@@ -274,7 +274,7 @@ fn a_route_without_cors_sends_no_headers_of_cors() {
 }
 
 #[test]
-fn rejects_rules_of_cors_of_a_node_around_middleware_with_others() {
+fn rejects_different_cors_rules_of_a_node_and_its_middleware() {
     let tree = routes! {
         cors: "https://a.example",
         "x": { middleware: with_cors("https://b.example"), GET: async || "x" },
@@ -291,7 +291,7 @@ fn rejects_rules_of_cors_of_a_node_around_middleware_with_others() {
 }
 
 #[test]
-fn reports_a_mistake_of_a_node_once_with_its_line() {
+fn reports_an_error_of_a_node_once_with_its_line() {
     let tree = routes! {
         "x": {
             accepts: ["json"],

@@ -44,7 +44,7 @@ fn the_last_value_of_a_type_counts() {
 }
 
 #[test]
-fn neither_the_build_nor_a_command_opens_a_value() {
+fn build_and_commands_open_no_values() {
     let (router, count) = counting();
     let app = app(router.open_api(("Users", "1")));
     for line in ["routes", "explain GET /users", "audit", "openapi", "openapi --3.0", "lock"] {
@@ -70,7 +70,7 @@ async fn clones_of_an_application_start_together_and_once() {
 }
 
 #[tokio::test]
-async fn a_value_may_need_an_earlier_one() {
+async fn a_value_can_use_an_earlier_value() {
     let router = router().state_at_start(async |_| Ok::<_, BoxError>(Db("ada"))).state_at_start(
         async |app: App| {
             let db = app.state::<Db>().ok_or("the database is not open")?;
@@ -174,7 +174,7 @@ fn router_that_is_down() -> Router {
 }
 
 #[test]
-fn a_start_that_fails_stays_failed() {
+fn a_failed_start_stays_failed() {
     let app = app(router_that_is_down());
     let error = block_on(app.start()).unwrap_err().to_string();
     assert_eq!(error, "the database is down");
@@ -201,7 +201,7 @@ fn a_start_that_fails_stays_failed() {
 /// A start that is dropped does not open the value and does not continue in the
 /// background.
 #[tokio::test]
-async fn a_start_that_is_dropped_stays_failed() {
+async fn a_dropped_start_stays_failed() {
     let app = app(router().state_at_start(async |_| {
         std::future::pending::<()>().await;
         Ok::<_, BoxError>(Users(String::new()))

@@ -218,7 +218,7 @@ fn a_mount_changes_no_other_response() {
 }
 
 #[test]
-fn an_answer_to_head_without_a_body_claims_no_length() {
+fn a_response_to_head_without_a_body_has_no_length() {
     // Like axum with a stream: HEAD does not have a body, and the length is
     // unknown.
     async fn streams(request: http::Request<HttpBody>) -> Result<Response, Infallible> {
@@ -237,7 +237,7 @@ fn an_answer_to_head_without_a_body_claims_no_length() {
 }
 
 #[test]
-fn no_path_leads_out_of_a_mount() {
+fn no_path_leaves_a_mount() {
     let folder = Folder::new();
     let app =
         app_of(routes! { "assets": { mount: folder.serve() }, "**": { GET: async || "rest" } });
@@ -266,7 +266,7 @@ fn no_path_leads_out_of_a_mount() {
 }
 
 #[test]
-fn a_service_sees_the_path_behind_its_mount() {
+fn a_service_receives_the_path_after_its_mount() {
     let build = |prefix: &str| {
         let options = RouterOptions::new().expose_errors(false).rate_limit(false).prefix(prefix);
         let mut router = Router::with_options(options);
@@ -311,7 +311,7 @@ fn a_service_sees_the_path_behind_its_mount() {
 }
 
 #[test]
-fn middleware_and_limits_stand_in_front_of_a_mount() {
+fn middleware_and_limits_run_before_a_mount() {
     let mut router =
         Router::with_options(RouterOptions::new().expose_errors(false).max_body_size(4));
     router.mount("/small", service_fn(seen));
@@ -362,7 +362,7 @@ fn errors_of_a_service_are_errors_of_the_request() {
 }
 
 #[test]
-fn a_router_of_axum_stands_inside() {
+fn an_axum_router_can_be_mounted() {
     use axum::extract::Path as AxumPath;
     use axum::routing::{get, post};
 
@@ -386,7 +386,7 @@ fn a_router_of_axum_stands_inside() {
 }
 
 #[test]
-fn an_app_stands_inside_another() {
+fn an_app_can_be_mounted_in_another() {
     let inner = app_of(routes! {
         "a": { GET: async || "a", "fails": { GET: async || Err::<(), _>(ApiError::conflict()) } },
     });
@@ -400,7 +400,7 @@ fn an_app_stands_inside_another() {
 }
 
 #[tokio::test]
-async fn a_web_socket_of_an_app_goes_through_mounts_and_layers() {
+async fn web_sockets_of_an_app_work_through_mounts_and_layers() {
     async fn echo(mut socket: WebSocket) -> Result<(), ApiError> {
         while let Some(text) = socket.recv_text().await {
             socket.send(text?).await?;
@@ -419,7 +419,7 @@ async fn a_web_socket_of_an_app_goes_through_mounts_and_layers() {
 }
 
 #[test]
-fn mistakes_of_mounts_are_found() {
+fn reports_errors_of_mounts() {
     let mut router = Router::new();
     router.mount("/a", service_fn(seen));
     router.any("/a", async || ());
@@ -434,7 +434,7 @@ fn mistakes_of_mounts_are_found() {
 }
 
 #[test]
-fn layers_are_middleware_of_router_node_and_entry() {
+fn routers_nodes_and_entries_accept_layers() {
     let set = |name: &'static str| {
         let value = http::HeaderValue::from_static("set");
         layered(SetResponseHeaderLayer::overriding(http::HeaderName::from_static(name), value))
@@ -454,7 +454,7 @@ fn layers_are_middleware_of_router_node_and_entry() {
 }
 
 #[test]
-fn what_handlers_take_reaches_them_through_layers() {
+fn extractors_work_behind_layers() {
     #[derive(serde::Deserialize, Schema)]
     struct Input {
         name: String,
@@ -522,7 +522,7 @@ fn layers_change_bodies_in_both_directions() {
 }
 
 #[test]
-fn a_body_that_was_parsed_stays_as_middleware_left_it() {
+fn a_parsed_body_stays_as_middleware_changed_it() {
     async fn reads(mut req: Request) -> Result<Value, ApiError> {
         Ok(req.body().await?.take())
     }
@@ -535,7 +535,7 @@ fn a_body_that_was_parsed_stays_as_middleware_left_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn layers_and_the_rest_may_wait_and_fail() {
+async fn layers_and_inner_services_can_wait_and_fail() {
     let slow = async || {
         tokio::time::sleep(Duration::from_secs(60)).await;
         "late"
@@ -564,7 +564,7 @@ async fn layers_and_the_rest_may_wait_and_fail() {
 }
 
 #[test]
-fn a_mounted_app_answers_its_own_errors() {
+fn a_mounted_app_formats_its_own_errors() {
     fn form(name: &'static str) -> impl Fn(&mut stockade::ErrorReply) + Clone {
         move |error| error.set_json(json!([name, error.status().as_u16()]))
     }
@@ -589,7 +589,7 @@ fn a_mounted_app_answers_its_own_errors() {
 }
 
 #[test]
-fn errors_behind_a_layer_are_seen_outside_of_it() {
+fn outer_middleware_sees_errors_behind_a_layer() {
     let mut router =
         Router::with_options(RouterOptions::new().expose_errors(false).rate_limit(false));
     let statuses = Arc::new(Mutex::new(Vec::new()));
@@ -614,7 +614,7 @@ fn errors_behind_a_layer_are_seen_outside_of_it() {
 }
 
 #[test]
-fn a_layer_may_answer_by_itself_or_misuse_the_rest() {
+fn a_layer_can_respond_directly_or_misuse_the_inner_service() {
     #[derive(Clone)]
     struct Twice<S>(S);
 
@@ -663,7 +663,7 @@ fn a_layer_may_answer_by_itself_or_misuse_the_rest() {
 }
 
 #[test]
-fn a_layer_that_changes_the_path_leaves_the_parameters() {
+fn a_layer_that_changes_the_path_keeps_the_parameters() {
     let mut router = Router::with_options(RouterOptions::new().rate_limit(false));
     router
         .get("/users/:id/", async |Path(id): Path<String>, req: Request| {
@@ -684,7 +684,7 @@ fn a_layer_that_changes_the_path_leaves_the_parameters() {
 }
 
 #[test]
-fn streams_pass_mounts_and_layers_as_they_come() {
+fn streams_pass_mounts_and_layers_immediately() {
     let pieces = async |_: http::Request<HttpBody>| {
         let pieces = futures_util::stream::iter(["a", "b"]).map(Ok::<_, Infallible>);
         Ok::<_, Infallible>(Response::new(HttpBody::stream(pieces)))

@@ -146,7 +146,7 @@ fn the_route_runs_for_both_paths_if_the_slash_is_ignored() {
 }
 
 #[test]
-fn names_generate_the_declared_path() {
+fn urls_by_name_have_the_declared_path() {
     for slash in [TrailingSlash::Strict, TrailingSlash::Redirect, TrailingSlash::Ignore] {
         let app = app(router(slash));
         assert_eq!(app.generate_url("users", [("", "")]).unwrap(), "/users");

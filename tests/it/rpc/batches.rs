@@ -29,7 +29,7 @@ fn codes(answer: &str) -> Vec<i64> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_are_in_the_order_of_the_calls_and_some_run_at_a_time() {
+async fn responses_are_in_call_order_and_concurrency_is_bounded() {
     let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let seen = Arc::clone(&most);
     let wait = move |Body(id): Body<u64>| {
@@ -51,7 +51,7 @@ async fn answers_are_in_the_order_of_the_calls_and_some_run_at_a_time() {
 }
 
 #[tokio::test]
-async fn a_batch_that_is_too_large_does_not_run() {
+async fn rejects_a_too_large_batch() {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&count);
     let add = move || {
@@ -69,7 +69,7 @@ async fn a_batch_that_is_too_large_does_not_run() {
 }
 
 #[tokio::test]
-async fn answers_end_at_their_bound() {
+async fn responses_are_bounded() {
     let rpc = Rpc::new().method("text", async || "x".repeat(1_000)).max_answer(2_500).parallel(1);
     let answer = send(&client(&rpc), &batch(5, "text")).await;
     assert_eq!(codes(&answer), [0, 0, -32603, -32603, -32603]);

@@ -59,7 +59,7 @@ async fn parameters_are_the_body_of_a_handler() {
 }
 
 #[tokio::test]
-async fn parameters_that_do_not_fit_are_told() {
+async fn reports_mismatching_parameters() {
     let client = client(&rpc());
     let check = async |method: &str, params: Value, expected: &[(&str, &str)]| {
         let error = call(&client, method, params).await;
@@ -81,7 +81,7 @@ async fn parameters_that_do_not_fit_are_told() {
 }
 
 #[tokio::test]
-async fn errors_have_codes_and_hide_what_is_internal() {
+async fn errors_have_codes_and_hide_internal_details() {
     let client = client(&rpc());
     let error = async |method| call(&client, method, json!([])).await;
     assert_eq!(
@@ -152,7 +152,7 @@ async fn methods_send_their_own_error_codes() {
 }
 
 #[tokio::test]
-async fn an_id_comes_back_byte_for_byte() {
+async fn an_id_is_returned_byte_for_byte() {
     let client = client(&rpc());
     for id in ["9223372036854775808", "1.0", "-0", "null", r#""\u00e9\n""#, r#""""#] {
         let call = format!(r#"{{"jsonrpc":"2.0","method":"nothing","id":{id}}}"#);
@@ -162,7 +162,7 @@ async fn an_id_comes_back_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn a_notification_runs_without_an_answer() {
+async fn a_notification_runs_without_a_response() {
     let count = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&count);
     let add = move || {
@@ -200,7 +200,7 @@ async fn only_a_post_of_json_is_a_message() {
 }
 
 #[tokio::test]
-async fn headers_of_a_method_stay_and_those_of_its_content_go() {
+async fn keeps_headers_of_a_method_except_content_headers() {
     let reply = async || {
         let response = stockade::http::Response::builder()
             .header("content-type", "text/plain")
@@ -219,7 +219,7 @@ async fn headers_of_a_method_stay_and_those_of_its_content_go() {
 }
 
 #[tokio::test]
-async fn the_old_form_is_taken_on_request() {
+async fn the_old_form_is_accepted_if_enabled() {
     let old = r#"{"method":"double","params":[4]}"#;
     assert_eq!(send(&client(&rpc().plain(true)), old).await, r#"{"result":8,"id":null}"#);
     let refused = send(&client(&rpc()), old).await;

@@ -110,7 +110,7 @@ async fn open_rpc_lists_declared_errors() {
 }
 
 #[tokio::test]
-async fn without_it_there_is_no_discovery() {
+async fn discovery_is_disabled_by_default() {
     let error = call(&client(&rpc()), "rpc.discover", json!(null)).await;
     assert_eq!(error["code"], -32601);
 }

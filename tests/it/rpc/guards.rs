@@ -35,7 +35,7 @@ fn lock(rpc: &Rpc) -> Lock {
 }
 
 #[test]
-fn the_lock_sees_a_method_that_became_open() {
+fn the_lock_detects_a_method_that_became_public() {
     let check = |old: &Rpc, new: &Rpc, breaks: bool, weakens: bool| {
         let changes = lock(old).changes_to(&lock(new), std::time::SystemTime::UNIX_EPOCH);
         assert_eq!((changes.is_breaking(), changes.is_weakening()), (breaks, weakens), "{changes}");
@@ -53,7 +53,7 @@ fn the_lock_sees_a_method_that_became_open() {
 }
 
 #[test]
-fn a_policy_judges_each_method() {
+fn a_policy_checks_each_method() {
     let rpc = Rpc::new()
         .method("users.remove", remove(&[]))
         .method("users.clear", remove(&["admin"]))
@@ -68,7 +68,7 @@ fn a_policy_judges_each_method() {
 }
 
 #[tokio::test]
-async fn hardening_attacks_the_route_and_lists_its_methods() {
+async fn hardening_tests_the_route_and_lists_its_methods() {
     let rpc = Rpc::new().method("users.remove", remove(&["admin"]));
     let report = Hardening::new(router(&rpc)).run().await;
     report.assert();

@@ -39,7 +39,7 @@ async fn answer(client: &TestClient, bytes: Vec<u8>) -> Option<Value> {
 }
 
 #[tokio::test]
-async fn changed_messages_are_answered() {
+async fn mutated_messages_get_a_response() {
     let client = any();
     let mut random = Random::new(1);
     let mut next = move |below: usize| random.index(below);
@@ -59,7 +59,7 @@ async fn changed_messages_are_answered() {
 }
 
 #[tokio::test]
-async fn large_and_deep_messages_are_answered() {
+async fn large_and_deep_messages_get_a_response() {
     let client = any();
     let code = async |text: String| {
         let answer = answer(&client, text.into_bytes()).await.unwrap();
@@ -86,7 +86,7 @@ async fn large_and_deep_messages_are_answered() {
 }
 
 #[tokio::test]
-async fn a_batch_of_notifications_has_no_answer() {
+async fn a_batch_of_notifications_has_no_response() {
     let client = any();
     let one = r#"{"jsonrpc":"2.0","method":"any","params":[1]}"#;
     assert_eq!(send(&client, &format!("[{}]", vec![one; 50].join(","))).await, "");

@@ -36,7 +36,7 @@ async fn as_user(client: &TestClient, name: &str, method: &str) -> Value {
 }
 
 #[tokio::test]
-async fn middleware_users_and_parameters_are_those_of_the_route() {
+async fn methods_share_middleware_user_and_parameters_of_the_route() {
     let client = protected();
     assert_eq!(as_user(&client, "admin", "users.remove").await, "admin");
     assert_eq!(as_user(&client, "guest", "users.remove").await, Value::Null);
@@ -128,7 +128,7 @@ fn mistakes(rpc: &Rpc) -> Vec<String> {
 }
 
 #[test]
-fn mistakes_are_told_when_the_router_is_built() {
+fn the_build_reports_configuration_errors() {
     struct Database;
     let nothing = async || ();
     assert_eq!(mistakes(&Rpc::new()), ["an `Rpc` has one method at least"]);

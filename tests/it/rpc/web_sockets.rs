@@ -28,7 +28,7 @@ async fn connect(rpc: Rpc) -> TestWebSocket {
 }
 
 #[tokio::test]
-async fn answers_come_as_calls_end() {
+async fn responses_are_sent_when_calls_end() {
     let gate = Arc::new(Notify::new());
     let opened = Arc::clone(&gate);
     let slow = move || {
@@ -60,7 +60,7 @@ async fn answers_come_as_calls_end() {
 }
 
 #[tokio::test]
-async fn a_method_that_notifies_is_refused_by_http_as_it_is_described() {
+async fn http_rejects_a_notifying_method_as_documented() {
     let api = routes! { "news": { POST: async |_: Notifier| "x" } };
     let app = create_router(api, RouterOptions::new()).build().unwrap();
     let answers = &app.route_map().routes[0].answers;
@@ -70,7 +70,7 @@ async fn a_method_that_notifies_is_refused_by_http_as_it_is_described() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_method_notifies_its_client_after_its_end() {
+async fn a_method_can_notify_its_client_after_its_end() {
     let subscribe = async |news: Notifier| {
         tokio::spawn(async move {
             for number in 1..=2 {
@@ -117,7 +117,7 @@ async fn each_call_is_charged() {
 }
 
 #[tokio::test]
-async fn a_message_that_cannot_be_read_is_charged() {
+async fn a_malformed_message_is_charged() {
     let rpc = Rpc::new().method("one", async || Json(1)).web_socket(true).max_batch(1);
     let client = client(&rpc, RouterOptions::new().rate_limit(3 / MINUTE));
     let mut socket = client.websocket("/rpc").connect().await;
@@ -131,14 +131,14 @@ async fn a_message_that_cannot_be_read_is_charged() {
 }
 
 #[tokio::test]
-async fn a_message_of_bytes_is_read_as_text_is() {
+async fn a_binary_message_is_read_like_text() {
     let mut socket = connect(Rpc::new().method("one", async || Json(1))).await;
     socket.send_binary(call(7, "one", json!([])).to_string()).await;
     assert_eq!(socket.receive_text().await, r#"{"jsonrpc":"2.0","result":1,"id":7}"#);
 }
 
 #[tokio::test]
-async fn what_runs_ends_with_the_connection() {
+async fn running_calls_end_with_the_connection() {
     struct Ended(tokio::sync::mpsc::UnboundedSender<()>);
     impl Drop for Ended {
         fn drop(&mut self) {

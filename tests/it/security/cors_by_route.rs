@@ -99,7 +99,7 @@ fn check_all(app: &impl Answers) {
 }
 
 #[test]
-fn a_route_decides_about_its_headers() {
+fn a_route_determines_its_allowed_headers() {
     let app = app(create_router(api(), RouterOptions::new()));
     check_all(&app);
     allows(&app, "PUT", "/plain", "");
@@ -109,7 +109,7 @@ fn a_route_decides_about_its_headers() {
 }
 
 #[test]
-fn routes_with_their_own_origins_decide_too() {
+fn routes_with_their_own_origins_determine_their_allowed_headers() {
     let group = |options: CorsOptions| {
         let mut router = Router::with_options(RouterOptions::new().cors(false));
         router.group("", with_cors(options), |group| {
@@ -126,7 +126,7 @@ fn routes_with_their_own_origins_decide_too() {
 }
 
 #[test]
-fn routes_of_another_host_decide_too() {
+fn routes_of_another_host_determine_their_allowed_headers() {
     struct Hosted(HostRoutes);
     impl Answers for Hosted {
         fn answer(&self, request: Request) -> impl Future<Output = Response> {
@@ -160,7 +160,7 @@ fn a_configured_list_replaces_the_headers_of_the_route() {
 }
 
 #[test]
-fn an_origin_that_is_not_listed_gets_no_list() {
+fn an_unlisted_origin_gets_no_header_list() {
     let app = app(create_router(api(), RouterOptions::new().cors_origin(["https://a.example"])));
     for line in [preflight("GET", "/keyed"), format!("GET /tagged\norigin: {PAGE}")] {
         let response = block_on(app.handle(request(&line)));
@@ -171,7 +171,7 @@ fn an_origin_that_is_not_listed_gets_no_list() {
 }
 
 #[test]
-fn a_fallback_decides_about_its_headers() {
+fn a_fallback_determines_its_allowed_headers() {
     let mut router = Router::with_options(RouterOptions::new().fallback(async |_: Tenant| "other"));
     router.routes(api());
     let app = app(router);
@@ -194,7 +194,7 @@ fn allows_the_headers_that_the_stages_read() {
 }
 
 #[test]
-fn options_of_a_call_keep_the_lists() {
+fn host_options_keep_the_lists() {
     let app = app(create_router(api(), RouterOptions::new()));
     let call = HostOptions::new().cors_origin([PAGE]).rate_limit(false);
     check_all(&app.with_options(call).unwrap());

@@ -39,7 +39,7 @@ fn guarded(options: RouterOptions, auth: Auth) -> Router {
 }
 
 #[test]
-fn a_session_changes_nothing_for_another_origin() {
+fn another_origin_cannot_use_a_session_for_changes() {
     let Session { auth, cookie } = session(|cookie| cookie);
     let app = app(guarded(RouterOptions::new(), auth));
     for sent in [
@@ -67,7 +67,7 @@ fn a_session_changes_nothing_for_another_origin() {
 }
 
 #[test]
-fn pages_that_cors_lists_with_credentials_may_use_a_session() {
+fn origins_that_cors_allows_with_credentials_can_use_a_session() {
     #[track_caller]
     fn check_with(options: RouterOptions, origin: &str, passes: bool) {
         let Session { auth, cookie } = session(|cookie| cookie);
@@ -91,7 +91,7 @@ fn pages_that_cors_lists_with_credentials_may_use_a_session() {
 }
 
 #[test]
-fn the_rules_of_cors_are_those_that_the_answer_goes_by() {
+fn the_check_uses_the_cors_rules_of_the_response() {
     let from = |origin: &str| format!("\nsec-fetch-site: cross-site\norigin: {origin}");
     let (own, other) = (from(PAGE), from("https://router.example"));
     let Session { auth, cookie } = session(|cookie| cookie);
@@ -110,7 +110,7 @@ fn the_rules_of_cors_are_those_that_the_answer_goes_by() {
 }
 
 #[test]
-fn with_cors_before_the_session_says_whom_it_lists() {
+fn with_cors_before_the_session_lists_its_origins() {
     let Session { auth, cookie } = session(|cookie| cookie);
     let mut router = Router::new();
     router.use_(with_cors([PAGE]));
@@ -124,7 +124,7 @@ fn with_cors_before_the_session_says_whom_it_lists() {
 }
 
 #[test]
-fn of_several_with_cors_the_nearest_to_the_handler_lists() {
+fn the_innermost_with_cors_lists_the_origins() {
     use stockade::routing::HostRoutes;
 
     let Session { auth, cookie } = session(|cookie| cookie);
@@ -160,7 +160,7 @@ fn of_several_with_cors_the_nearest_to_the_handler_lists() {
 }
 
 #[test]
-fn only_what_a_session_finds_is_looked_at() {
+fn checks_only_users_of_a_session() {
     let Session { auth, cookie } = session(|cookie| cookie);
     let token = |token: &str| format!("\nauthorization: Bearer {token}");
     let bearer = || {
@@ -185,7 +185,7 @@ fn only_what_a_session_finds_is_looked_at() {
 }
 
 #[test]
-fn a_session_may_trust_more_origins_or_all() {
+fn a_session_can_trust_more_origins_or_all() {
     let sent = format!("\nsec-fetch-site: cross-site\norigin: {PAGE}");
     let trusting = |cookie: SessionCookie| {
         cookie.cross_origin_protection(with_cross_origin_protection().trust(PAGE))
@@ -200,7 +200,7 @@ fn a_session_may_trust_more_origins_or_all() {
 }
 
 #[test]
-fn middleware_protects_what_is_no_session() {
+fn middleware_protects_routes_without_a_session() {
     let by_cookie = |req: &Request| {
         (req.headers().get("cookie")?.to_str().ok()? == "name=ada").then_some("ada")
     };
@@ -221,7 +221,7 @@ fn middleware_protects_what_is_no_session() {
 }
 
 #[test]
-fn what_is_no_origin_cannot_be_trusted() {
+fn rejects_malformed_trusted_origins() {
     let trust = |origin: &str| with_cross_origin_protection().trust(origin);
     let mut router = Router::new();
     for (path, origin) in [("/a", "*"), ("/b", "null"), ("/c", "app.example"), ("/d", "https://a/")]

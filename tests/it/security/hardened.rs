@@ -81,12 +81,12 @@ fn the_shop_is_hardened() {
 }
 
 #[tokio::test]
-async fn without_options_it_is_one_line() {
+async fn needs_one_line_without_options() {
     stockade::testing::assert_hardened(shop::router()).await;
 }
 
 #[test]
-fn forged_tokens_that_are_taken_are_found() {
+fn detects_accepted_forged_tokens() {
     let family = AttackFamily::Credentials;
     let unsigned = Auth::verify(|req: &Request| {
         let token = req.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
@@ -114,7 +114,7 @@ fn forged_tokens_that_are_taken_are_found() {
 }
 
 #[test]
-fn tampered_tokens_of_a_user_are_found() {
+fn detects_accepted_tampered_tokens() {
     let token = stockade::auth::generate_jwt(json!({ "sub": "7" }), "1h", &secret()).unwrap();
     let signature = token.rsplit_once('.').unwrap().1.to_owned();
     // It compares the signature without checking the signed content.
@@ -129,7 +129,7 @@ fn tampered_tokens_of_a_user_are_found() {
 }
 
 #[test]
-fn a_handler_in_front_of_the_guard_is_found() {
+fn detects_a_handler_before_the_guard() {
     let family = AttackFamily::Credentials;
     let early =
         Middleware::new(async |_: Request, _: Next| -> Response { Response::new("all".into()) });
@@ -150,7 +150,7 @@ fn a_handler_in_front_of_the_guard_is_found() {
 }
 
 #[test]
-fn roles_that_nobody_asks_for_are_found() {
+fn detects_unchecked_roles() {
     let promised = Middleware::new(|_: &mut Request| Ok::<(), ApiError>(()))
         .named("promised")
         .describing(|doc| doc.needs_role(&["admin".to_owned()]));
@@ -164,7 +164,7 @@ fn roles_that_nobody_asks_for_are_found() {
 }
 
 #[test]
-fn other_ways_to_a_route_are_found() {
+fn detects_other_paths_to_a_route() {
     let family = AttackFamily::Detours;
     let careless = |passes: fn(&Request) -> bool| {
         let auth = Auth::verify(move |req: &Request| passes(req).then_some("somebody"));
@@ -214,7 +214,7 @@ struct Note {
 }
 
 #[test]
-fn bodies_that_are_taken_are_found() {
+fn detects_accepted_bodies() {
     let family = AttackFamily::Bodies;
     let swallowed = async |mut body: HttpBody| {
         while let Ok(Some(_)) = body.chunk().await {}
@@ -298,7 +298,7 @@ fn with_cors_behind(around: fn(&str, &mut Response)) -> HardeningReport {
 }
 
 #[test]
-fn foreign_origins_that_are_let_in_are_found() {
+fn detects_accepted_foreign_origins() {
     let family = AttackFamily::Origins;
     let allow = |origin: &str, response: &mut Response| {
         let origin = HeaderValue::try_from(origin).unwrap();
@@ -332,7 +332,7 @@ fn foreign_origins_that_are_let_in_are_found() {
 }
 
 #[test]
-fn foreign_handshakes_that_are_taken_are_found() {
+fn detects_accepted_foreign_handshakes() {
     let router = || {
         let options = WebSocketOptions::new().allowed_origins(["https://app.example"]);
         let api = routes! {
@@ -352,7 +352,7 @@ fn foreign_handshakes_that_are_taken_are_found() {
 }
 
 #[test]
-fn limits_that_do_not_hold_are_found() {
+fn detects_ineffective_limits() {
     let family = AttackFamily::RateLimits;
     let open = || {
         create_router(
@@ -397,7 +397,7 @@ fn limits_that_do_not_hold_are_found() {
 }
 
 #[test]
-fn answers_that_tell_too_much_are_found() {
+fn detects_responses_that_reveal_internals() {
     let family = AttackFamily::Responses;
     let changed = |change: fn(&str, &mut Response)| {
         behind(move |app: App, req: Request| async move {
@@ -438,7 +438,7 @@ fn answers_that_tell_too_much_are_found() {
 }
 
 #[test]
-fn a_skip_has_a_reason_and_a_use() {
+fn a_skip_needs_a_reason_and_must_be_used() {
     let router = || guarded(Auth::verify(|_: &Request| Some("anybody")));
     let reason = "it stands behind a gateway";
     let skipped = Hardening::new(router())
@@ -468,7 +468,7 @@ fn a_skip_has_a_reason_and_a_use() {
 }
 
 #[test]
-fn an_application_is_made_anew_behind_an_attack_that_got_through() {
+fn rebuilds_the_application_after_a_successful_attack() {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -490,7 +490,7 @@ fn an_application_is_made_anew_behind_an_attack_that_got_through() {
 
 /// Correct routes of every kind.
 #[test]
-fn what_is_right_is_not_blamed() {
+fn reports_nothing_for_correct_routes() {
     use stockade::auth::{ApiKeyHash, BasicCredentials, KeyRing, SessionId};
     use stockade::middleware::{SessionCookie, with_timeout};
 
@@ -544,7 +544,7 @@ fn what_is_right_is_not_blamed() {
 }
 
 #[test]
-fn an_error_handler_that_tells_the_cause_is_found() {
+fn detects_an_error_handler_that_reveals_the_cause() {
     let router = |tells: bool| {
         let api = routes! {
             "notes": {

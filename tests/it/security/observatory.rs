@@ -184,7 +184,7 @@ fn headers_of(options: RouterOptions, path: &str) -> HeaderMap {
 }
 
 #[test]
-fn a_bare_response_has_all_points_that_headers_can_give() {
+fn a_plain_response_has_all_points_for_headers() {
     for path in ["/json", "/nowhere"] {
         let (score, verdicts) = score(&headers_of(RouterOptions::new(), path));
         assert_eq!(score, 130, "{path}: {verdicts:?}");
@@ -194,7 +194,7 @@ fn a_bare_response_has_all_points_that_headers_can_give() {
 }
 
 #[test]
-fn every_header_that_is_weakened_costs_points() {
+fn every_weakened_header_costs_points() {
     let plain = SecurityHeaders::default();
     let set = |name: &'static str, value: &str| plain.clone().set(name, value).unwrap();
     let csp = "content-security-policy";

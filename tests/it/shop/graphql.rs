@@ -48,7 +48,7 @@ fn check_error(answer: &Value, message: &str, status: u16) {
 }
 
 #[tokio::test]
-async fn products_are_for_everybody() {
+async fn everybody_can_read_products() {
     let client = client(stocked());
     let answer =
         ask(&client, "{ product(id: 3) { id name category priceCents imageBytes } }").await;
@@ -87,7 +87,7 @@ async fn lists_are_bounded_by_number_and_by_complexity() {
 }
 
 #[tokio::test]
-async fn a_cart_becomes_an_order_of_its_owner_alone() {
+async fn only_the_owner_of_a_cart_can_order() {
     let anybody = client(with_carts());
     let order = "mutation { checkOut(cart: 1) { order } }";
     check_error(&ask(&anybody, order).await, "Unauthorized", 401);
@@ -116,7 +116,7 @@ async fn a_cart_becomes_an_order_of_its_owner_alone() {
 }
 
 #[tokio::test]
-async fn a_database_that_is_down_tells_nothing() {
+async fn a_database_outage_reveals_nothing() {
     let shop = stocked();
     now(shop.database.run("DROP TABLE products")).unwrap();
     let client = client(shop);
@@ -179,7 +179,7 @@ async fn an_order_is_watched_by_events() {
 }
 
 #[tokio::test]
-async fn browsers_get_a_page_and_the_schema() {
+async fn browsers_get_the_page_and_the_schema() {
     let client = client(stocked());
     let page = client.get("/graphql").header("accept", "text/html").await;
     page.assert_status(200).assert_header("content-type", "text/html; charset=utf-8");

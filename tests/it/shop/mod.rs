@@ -76,7 +76,7 @@ pub const TEAPOT: &str =
     r#"{"id":3,"name":"Teapot","category":"crockery","price_cents":2900,"image_bytes":0}"#;
 
 #[test]
-fn products_are_searched_page_by_page() {
+fn product_search_is_paginated() {
     let app = shop();
     let found = format!(r#"200 {{"page":1,"pages":1,"products":[{TEAPOT}]}}"#);
     check(&app, "GET /products/search?q=pot", &found);
@@ -124,7 +124,7 @@ fn browsers_get_a_page_and_programs_get_links() {
 }
 
 #[test]
-fn the_front_page_has_products_and_nothing_inline() {
+fn the_front_page_has_products_and_no_inline_code() {
     let app = shop();
     let new = r#"{"name":"\"<b>&amp;Mug<script>","category":"crockery","price_cents":705}"#;
     let created = format!("POST /products\n{}\n{JSON}\n\n{new}", bearer(CLEO));
@@ -151,7 +151,7 @@ fn the_front_page_has_products_and_nothing_inline() {
 }
 
 #[test]
-fn users_come_and_go() {
+fn users_are_created_and_deleted() {
     let app = shop();
     let sign_up = |email: &str| {
         let body = json!({ "name": " Ada ", "email": email, "password": "correct horse" });
@@ -201,7 +201,7 @@ fn users_come_and_go() {
 }
 
 #[test]
-fn a_subscription_is_remembered_in_a_cookie() {
+fn a_cookie_stores_a_subscription() {
     let app = shop();
     let post = "POST /newsletter\ncontent-type: application/json\n\n";
     let missing = r#"400 {"error":"Validation failed","details":["email is required"]}"#;
@@ -226,7 +226,7 @@ fn a_report_has_dates_sets_and_maps() {
 }
 
 #[test]
-fn whoever_logs_in_gets_a_token() {
+fn a_login_returns_a_token() {
     let app = shop();
     let ask = |path: &str, body: Value| {
         let text = format!("POST {path}\n{JSON}\n\n{body}");
@@ -250,7 +250,7 @@ fn whoever_logs_in_gets_a_token() {
 
 /// A login replaces a weak hash, and the new hash accepts the same password.
 #[test]
-fn an_account_of_an_older_shop_logs_in_as_before() {
+fn an_account_of_an_older_shop_can_log_in() {
     let shop = empty();
     let weak = hash_password("correct horse").unwrap();
     now(shop.add_account("Ada", "ada@example.org", Role::Customer, &weak)).unwrap();
@@ -332,7 +332,7 @@ fn exports_uploads_and_the_rest() {
 }
 
 #[test]
-fn the_live_page_lets_its_script_run_and_no_other() {
+fn the_live_page_allows_only_its_script() {
     let app = shop();
     let mut nonces = Vec::new();
     for _ in 0..2 {
@@ -351,7 +351,7 @@ fn the_live_page_lets_its_script_run_and_no_other() {
 }
 
 #[test]
-fn those_who_watch_see_how_the_shop_is() {
+fn health_checks_and_metrics_report_the_state() {
     let app = shop();
     check(&app, "GET /health/live", r#"200 {"status":"ok"}"#);
     check(&app, "GET /health/ready", r#"200 {"status":"ok"}"#);
@@ -364,7 +364,7 @@ fn those_who_watch_see_how_the_shop_is() {
 }
 
 #[test]
-fn passwords_are_not_to_be_guessed() {
+fn logins_are_rate_limited() {
     let app = shop();
     let guess = format!("POST /login\n{JSON}\n\n{{}}");
     (0..10).for_each(|_| assert!(block_on(call(&app, &guess)).starts_with("400 ")));
@@ -373,7 +373,7 @@ fn passwords_are_not_to_be_guessed() {
 }
 
 #[test]
-fn products_are_not_sent_twice() {
+fn unchanged_products_are_a_304() {
     let app = shop();
     let tag = header_of(&app, "GET /products/3", "etag");
     check(&app, &format!("GET /products/3\nif-none-match: {tag}"), "304");
@@ -382,7 +382,7 @@ fn products_are_not_sent_twice() {
 }
 
 #[tokio::test]
-async fn a_chat_is_heard_by_those_of_its_topic() {
+async fn a_chat_reaches_the_clients_of_its_topic() {
     let client = TestClient::new(shop().app()).with_contract();
     let mut tea = client.websocket("/chat/tea").connect().await;
     let mut too = client.websocket("/chat/tea").connect().await;
@@ -442,7 +442,7 @@ async fn the_page_of_the_shop_is_small_and_has_all_operations() {
 }
 
 #[tokio::test]
-async fn a_shop_finds_what_the_one_before_it_kept() {
+async fn a_shop_finds_earlier_data() {
     let folder = std::env::temp_dir().join(format!("shop-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("shop.db");
@@ -463,7 +463,7 @@ async fn a_shop_finds_what_the_one_before_it_kept() {
 }
 
 #[tokio::test]
-async fn a_database_that_cannot_be_opened_is_told_without_its_password() {
+async fn a_failed_database_connection_hides_its_password() {
     for address in [
         "",
         "mysql://shop:hunter2@localhost/shop",
@@ -508,7 +508,7 @@ async fn a_closed_shop_opens_when_it_starts() {
 
 /// A user who signed up with the administrator's email keeps their own role.
 #[test]
-fn an_account_does_not_become_that_of_the_administrator() {
+fn an_account_does_not_become_an_administrator() {
     let shop = empty();
     let email = "admin@example.org";
     let known = now(shop.add_account("Eve", email, Role::Customer, "eve")).unwrap();
@@ -522,7 +522,7 @@ fn an_account_does_not_become_that_of_the_administrator() {
 
 /// An unavailable database does not log users out.
 #[test]
-fn a_shop_without_its_data_answers_503() {
+fn a_shop_without_its_data_responds_with_503() {
     let shop = stocked();
     now(shop.database.run("DROP TABLE users")).unwrap();
     let app = app(example::router(shop));

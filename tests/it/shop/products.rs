@@ -51,7 +51,7 @@ async fn products_are_read_as_a_resource() {
 }
 
 #[tokio::test]
-async fn products_are_written_by_clerks_at_the_version_that_they_know() {
+async fn clerks_write_products_at_a_known_version() {
     let client = TestClient::new(shop().app()).with_contract();
     let mug = json!({ "name": " Mug ", "category": "crockery", "price_cents": 700 });
     client.post("/products").json(&mug).await.assert_status(401);
@@ -134,7 +134,7 @@ fn check_left_checkout(writes: usize, answer: &str) {
 
 /// A client without a response retries with the key of its first request.
 #[test]
-fn an_order_that_is_sent_twice_is_one_order() {
+fn a_repeated_order_is_one_order() {
     let app = shop();
     let own = bearer(ANN);
     check(&app, &format!("POST /carts\n{own}"), r#"201 {"cart":1}"#);
@@ -151,7 +151,7 @@ fn an_order_that_is_sent_twice_is_one_order() {
 }
 
 #[test]
-fn a_checkout_goes_on_where_another_one_ended() {
+fn a_checkout_continues_an_earlier_one() {
     check_left_checkout(0, r#"201 {"order":1}"#);
     check_left_checkout(1, r#"201 {"order":1}"#);
     check_left_checkout(2, r#"409 {"error":"cart 1 is an order already"}"#);

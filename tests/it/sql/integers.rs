@@ -100,7 +100,7 @@ fn told(store: impl Store<Counter>) -> [Value; 3] {
 }
 
 #[test]
-fn a_store_in_memory_keeps_them() {
+fn the_memory_store_stores_large_integers() {
     assert_eq!(
         told(MemoryStore::new()),
         [u64::MAX, u64::from(u32::MAX), u64::MAX].map(Value::from)
@@ -114,7 +114,7 @@ fn a_store_in_memory_keeps_them() {
 }
 
 #[test]
-fn sqlite_refuses_them() {
+fn sqlite_rejects_large_integers() {
     let folder = Folder::new("integers");
     runtime().block_on(async {
         let db = Sqlite::open(folder.0.join("counters.db")).unwrap();
@@ -128,7 +128,7 @@ fn sqlite_refuses_them() {
 
 #[test]
 #[ignore = "needs PostgreSQL: cargo xtask sql"]
-fn postgres_refuses_them() {
+fn postgres_rejects_large_integers() {
     // `cargo xtask sql` sets it.
     let address = std::env::var("STOCKADE_POSTGRES").unwrap();
     runtime().block_on(async {

@@ -57,7 +57,7 @@ fn sqlite_passes_the_suite() {
 }
 
 #[test]
-fn generated_types_with_marks_hold_in_sqlite() {
+fn generated_types_with_marks_pass_in_sqlite() {
     let folder = Folder::new("marks");
     let db = Sqlite::open(folder.0.join("docs.db")).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -107,7 +107,7 @@ impl Entity for Note {
 }
 
 #[test]
-fn a_database_that_cannot_answer_is_503() {
+fn an_unavailable_database_is_503() {
     let folder = Folder::new("down");
     runtime().block_on(async {
         let options = SqliteOptions::new().busy_timeout(std::time::Duration::from_millis(20));

@@ -130,7 +130,7 @@ fn validate(report: &SchemaReport) {
 }
 
 #[test]
-fn a_store_in_memory_keeps_its_schemas() {
+fn responses_of_a_memory_store_match_their_schemas() {
     let make = || {
         let store = MemoryStore::new();
         store.insert(devices()).unwrap();
@@ -164,7 +164,7 @@ fn fill(connection: &rusqlite::Connection) {
 }
 
 #[test]
-fn a_table_of_sqlite_keeps_its_schemas() {
+fn responses_of_a_sqlite_table_match_their_schemas() {
     let folder = Folder::new("schemas");
     let path = folder.0.join("devices.db");
     runtime().block_on(async {

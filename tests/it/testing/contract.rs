@@ -82,7 +82,7 @@ fn assert_breaks(status: u16, media_type: &'static str, body: &'static str, expe
 const JSON: &str = "application/json";
 
 #[test]
-fn an_answer_that_the_map_lists_keeps_the_contract() {
+fn a_listed_response_satisfies_the_contract() {
     let tea = r#"{"name":"Assam","grams":50,"leaf":{"picked":"2026-05-01"}}"#;
     assert_eq!(breach(200, JSON, tea), "");
     assert_eq!(breach(200, "Application/JSON; charset=utf-8", tea), "");
@@ -91,7 +91,7 @@ fn an_answer_that_the_map_lists_keeps_the_contract() {
 }
 
 #[test]
-fn an_answer_that_it_does_not_list_breaks_it() {
+fn an_unlisted_response_violates_the_contract() {
     let tea = r#"{"name":"Assam","grams":50,"leaf":null}"#;
     assert_breaks(201, JSON, tea, "the status 201 is not listed");
     let html = "the media type is text/html, and application/json is listed";
@@ -102,7 +102,7 @@ fn an_answer_that_it_does_not_list_breaks_it() {
 }
 
 #[test]
-fn a_body_that_does_not_fit_its_schema_breaks_it() {
+fn a_body_that_mismatches_its_schema_violates_the_contract() {
     let missing = r#"{"name":"Assam","leaf":null}"#;
     assert_breaks(200, JSON, missing, "the body: \"grams\" is a required property");
     let long = r#"{"name":"Darjeeling","grams":50,"leaf":null}"#;
@@ -118,7 +118,7 @@ fn a_body_that_does_not_fit_its_schema_breaks_it() {
 }
 
 #[test]
-fn a_header_that_is_always_there_must_be_there() {
+fn a_required_header_must_be_present() {
     let text = breach_of(|| {
         let mut response = lie(200, JSON, r#"{"name":"Assam","grams":50,"leaf":null}"#);
         response.headers_mut().remove("x-batch");
@@ -132,7 +132,7 @@ fn a_header_that_is_always_there_must_be_there() {
 }
 
 #[test]
-fn a_class_and_the_default_list_statuses_too() {
+fn a_status_class_and_the_default_list_statuses() {
     struct Any(u16);
     impl Reply for Any {
         fn into_response(self) -> Result<Response, ApiError> {
@@ -153,7 +153,7 @@ fn a_class_and_the_default_list_statuses_too() {
 /// A failure with its status as a value is an error from 400, and a reply below
 /// 400.
 #[test]
-fn a_failure_of_any_status_keeps_the_contract() {
+fn an_undeclared_error_of_any_status_satisfies_the_contract() {
     type Outcome<E> = Result<&'static str, E>;
     let status = |code: u16| StatusCode::from_u16(code).unwrap();
     for code in [202, 302, 304, 404, 503] {
@@ -164,7 +164,7 @@ fn a_failure_of_any_status_keeps_the_contract() {
 }
 
 #[test]
-fn the_documentation_names_the_one_success() {
+fn docs_determine_the_success_status() {
     let with_docs = |docs: RouteDocs, status: StatusCode| {
         let mut router = Router::new();
         router.get("/", async move || (status, Json(7))).docs(docs);
@@ -178,7 +178,7 @@ fn the_documentation_names_the_one_success() {
 }
 
 #[test]
-fn what_no_route_answers_is_outside() {
+fn responses_without_a_route_are_not_checked() {
     let mut router = Router::with_options(RouterOptions::new().cors_origin("https://a.example"));
     router.get("/", async || "x");
     router.fallback(async || (StatusCode::IM_A_TEAPOT, "x"));
@@ -194,7 +194,7 @@ fn what_no_route_answers_is_outside() {
 }
 
 #[test]
-fn of_a_stream_the_head_is_held_until_it_is_read() {
+fn an_unread_stream_is_checked_only_by_its_head() {
     let mut router = Router::new();
     router.get("/lies", async || {
         let pieces = futures_util::stream::iter([Ok::<_, BoxError>("{")]);
@@ -257,7 +257,7 @@ async fn an_application_is_called_through_its_contract() {
 }
 
 #[test]
-fn middleware_that_does_not_describe_itself_may_answer_what_is_not_listed() {
+fn undescribed_middleware_can_send_unlisted_responses() {
     fn paid(req: &mut Request) -> Result<(), ApiError> {
         match req.query()?.get("status").and_then(Value::as_str) {
             Some("402") => Err(ApiError::new(402, "there is no credit")),
@@ -275,7 +275,7 @@ fn middleware_that_does_not_describe_itself_may_answer_what_is_not_listed() {
 }
 
 #[tokio::test]
-async fn web_sockets_keep_it_by_their_handshake() {
+async fn the_contract_covers_web_socket_handshakes() {
     let api = routes! { "chat": { WS: async |_: WebSocket| {} } };
     let client = TestClient::new(create_router(api, RouterOptions::new().enable_web_sockets(true)))
         .with_contract();
@@ -301,7 +301,7 @@ fn other_options_make_another_contract() {
 }
 
 #[tokio::test]
-async fn an_answer_of_a_degraded_program_keeps_the_contract() {
+async fn a_degraded_health_response_satisfies_the_contract() {
     let away = || Some(Duration::from_secs(1));
     let readiness = Readiness::new().details(true).watching("redis", away);
     let api = RouteTree::new().spread(health_routes());

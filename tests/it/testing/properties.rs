@@ -17,7 +17,7 @@ use crate::shop::{DAN, router, token};
 use crate::support::{block_on, panic_of};
 
 #[tokio::test]
-async fn the_shop_keeps_its_schemas() {
+async fn the_shop_matches_its_schemas() {
     let report = check_schemas(router())
         .rebuild(router)
         .skip(r"POST /products/:id(\d+)/image", "forms with files are not made")
@@ -99,7 +99,7 @@ struct Everything {
 }
 
 #[tokio::test]
-async fn types_of_all_kinds_are_judged_as_they_are_described() {
+async fn types_of_all_kinds_are_validated_as_documented() {
     let make = || {
         of(routes! {
             "echo": { POST: async |Body(all): Body<Everything>| Json(all) },
@@ -149,7 +149,7 @@ async fn lists_of_forms_and_queries_are_never_empty() {
 }
 
 #[tokio::test]
-async fn a_check_by_hand_that_refuses_valid_input_is_found() {
+async fn reports_a_manual_check_that_rejects_valid_input() {
     #[derive(Deserialize, Schema)]
     struct Amount {
         #[schema(minimum = 0, maximum = 100_000)]
@@ -170,7 +170,7 @@ async fn a_check_by_hand_that_refuses_valid_input_is_found() {
 }
 
 #[tokio::test]
-async fn a_panic_is_found() {
+async fn reports_a_panic() {
     #[derive(Deserialize, Schema)]
     struct Part {
         #[schema(minimum = 0, maximum = 10)]
@@ -213,7 +213,7 @@ fn orders(check: Middleware) -> Router {
 }
 
 #[tokio::test]
-async fn a_bound_that_nobody_checks_is_found() {
+async fn reports_an_unchecked_bound() {
     fn nothing(_: &mut Request) -> Result<(), ApiError> {
         Ok(())
     }
@@ -225,7 +225,7 @@ async fn a_bound_that_nobody_checks_is_found() {
 }
 
 #[tokio::test]
-async fn an_answer_that_names_another_field_is_found() {
+async fn reports_an_error_that_names_another_field() {
     async fn check(req: &mut Request) -> Result<(), ApiError> {
         let body = req.body().await?;
         let mut errors = order().check(body, &ValidationOptions::new())?;
@@ -242,7 +242,7 @@ async fn an_answer_that_names_another_field_is_found() {
 }
 
 #[tokio::test]
-async fn a_reply_without_a_member_is_found() {
+async fn reports_a_response_without_a_required_member() {
     struct Account;
     impl HasSchema for Account {
         fn rule() -> Rule {
@@ -259,7 +259,7 @@ async fn a_reply_without_a_member_is_found() {
 }
 
 #[tokio::test]
-async fn routes_that_cannot_be_asked_are_listed() {
+async fn lists_routes_that_cannot_be_tested() {
     let make = || {
         let secret = Secret::new("a secret of thirty-two bytes or more").unwrap();
         of(routes! {
@@ -282,7 +282,7 @@ async fn routes_that_cannot_be_asked_are_listed() {
 }
 
 #[test]
-fn a_route_that_is_left_out_exists() {
+fn a_skipped_route_must_exist() {
     let make = || of(routes! { "here": { GET: async || "here" } });
     let check = || check_schemas(make()).kept_in(None);
     let failed = |check: PropertyCheck| panic_of(move || drop(block_on(check.run())));
@@ -293,7 +293,7 @@ fn a_route_that_is_left_out_exists() {
 }
 
 #[tokio::test]
-async fn a_failing_case_is_kept_and_tried_first() {
+async fn a_failing_case_is_saved_and_tried_first() {
     #[derive(Deserialize, Schema)]
     struct Page {
         #[schema(minimum = 0, maximum = 1_000_000)]
@@ -338,7 +338,7 @@ struct Counted {
 }
 
 #[tokio::test]
-async fn errors_of_an_own_form_have_the_status_of_validation() {
+async fn custom_errors_have_the_validation_status() {
     let make = || {
         let api = routes! { "counted": { POST: async |Body(_): Body<Counted>| () } };
         let form = |error: &mut stockade::ErrorReply| {
@@ -512,7 +512,7 @@ async fn routes_that_require_a_version_are_checked() {
 }
 
 #[tokio::test]
-async fn a_value_of_a_parameter_that_does_not_fit_is_named() {
+async fn names_a_mismatching_parameter_value() {
     let make = || {
         of(routes! {
             "items/:id": { GET: async |Path(id): Path<u64>| json!(id) },

@@ -37,7 +37,7 @@ fn narrowed() -> App {
 }
 
 #[test]
-fn an_entry_narrows_its_body() {
+fn an_entry_restricts_its_media_types() {
     let app = narrowed();
     check(&app, &format!("POST /wide\n{FORM}"), "200 ada");
     check(&app, &format!("POST /only\n{FORM}"), UNSUPPORTED);
@@ -58,7 +58,7 @@ fn an_entry_narrows_its_body() {
 }
 
 #[test]
-fn a_request_without_a_body_has_no_type_to_refuse() {
+fn a_request_without_a_body_needs_no_media_type() {
     let app = narrowed();
     check(&app, "DELETE /only", "200 gone");
     check(&app, "DELETE /only\ncontent-type: text/plain", "200 gone");
@@ -66,7 +66,7 @@ fn a_request_without_a_body_has_no_type_to_refuse() {
 }
 
 #[test]
-fn a_router_narrows_all_routes_but_those_with_a_list_of_their_own() {
+fn a_router_restricts_all_routes_without_a_separate_list() {
     let ran = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&ran);
     let count = move |_: &mut Request| {
@@ -91,7 +91,7 @@ fn a_router_narrows_all_routes_but_those_with_a_list_of_their_own() {
 }
 
 #[test]
-fn the_routes_of_a_host_are_narrowed_too() {
+fn restricts_the_routes_of_a_host() {
     use stockade::routing::HostRoutes;
 
     use crate::support::{block_on, request, show};
@@ -110,7 +110,7 @@ fn mistakes(router: Router) -> Vec<String> {
 }
 
 #[test]
-fn a_list_that_cannot_work_is_a_mistake() {
+fn an_unusable_list_is_a_configuration_error() {
     let wrong = ["json", "application/json; charset=utf-8"];
     let read = serde_json::from_str::<RouterOptions>(&json!({ "accepts": wrong }).to_string());
     let error = read.unwrap_err().to_string();

@@ -74,7 +74,7 @@ fn json_becomes_a_typed_value() {
 }
 
 #[test]
-fn what_is_no_json_is_refused() {
+fn rejects_malformed_json() {
     for body in ["{", "{\"x\":1}}", "  ", "\u{feff}{}", "{'x':1}", "{\"x\":1,}", "NaN"] {
         post("/value", JSON, body, INVALID);
         post("/typed", JSON, body, INVALID);
@@ -87,7 +87,7 @@ fn what_is_no_json_is_refused() {
 }
 
 #[test]
-fn the_place_of_a_mistake_is_told_only_in_development() {
+fn reports_the_position_of_an_error_only_in_development() {
     let api = routes! { "x": { POST: async |Body(value): Body<Value>| value } };
     let app = app(create_router(api, RouterOptions::new().expose_errors(true)));
     let expected = r#"400 {"error":"Invalid JSON body","details":{"line":2,"column":1}}"#;
@@ -95,7 +95,7 @@ fn the_place_of_a_mistake_is_told_only_in_development() {
 }
 
 #[test]
-fn a_value_that_does_not_fit_names_its_field() {
+fn a_mismatching_value_names_its_field() {
     let refused = |field: &str, message: &str, rule: &str| {
         let error = json!({ "field": field, "message": message, "rule": rule });
         let body = json!({ "error": "Validation failed", "details": { "errors": [error] } });
@@ -201,7 +201,7 @@ enum Choice {
 }
 
 #[test]
-fn forms_are_read_as_browsers_send_them() {
+fn reads_forms_sent_by_browsers() {
     let app = app_of(routes! {
         "typed": { POST: async |Body(form): Body<Settings>| form },
         "kinds": { POST: async |Body(form): Body<Choice>| form },
@@ -279,7 +279,7 @@ fn check_field_error(app: &App, text: &str, field: &str, message: &str) {
 }
 
 #[test]
-fn other_types_are_bytes_and_415_where_they_must_be_read() {
+fn other_types_are_bytes_or_415() {
     for content_type in
         ["content-type: image/png", "x-none: 1", "content-type: application/json; charset=latin1"]
     {
@@ -290,7 +290,7 @@ fn other_types_are_bytes_and_415_where_they_must_be_read() {
 }
 
 #[test]
-fn several_arguments_may_read_the_body() {
+fn several_arguments_can_read_the_body() {
     post("/both", JSON, "[1]", "200 3 [1]");
 }
 
@@ -300,7 +300,7 @@ fn chunked(pieces: Vec<&'static str>) -> HttpBody {
 }
 
 #[test]
-fn the_limit_is_inclusive_and_counts_as_the_body_comes() {
+fn the_limit_is_inclusive_and_applies_while_reading() {
     let api = || {
         routes! {
             "small": { POST: { handler: async |bytes: Bytes| bytes.len().to_string(), max_body: 4 } },
@@ -351,7 +351,7 @@ fn errors_of_a_streamed_body_keep_their_status() {
 }
 
 #[test]
-fn a_look_at_the_body_does_not_change_what_the_handler_reads() {
+fn reading_the_body_in_middleware_does_not_change_it() {
     #[derive(Deserialize, Serialize, Schema)]
     struct Form {
         n: u32,
@@ -379,7 +379,7 @@ fn a_look_at_the_body_does_not_change_what_the_handler_reads() {
 }
 
 #[test]
-fn a_read_that_was_given_up_does_not_look_like_an_empty_body() {
+fn an_abandoned_read_does_not_give_an_empty_body() {
     async fn gives_up(req: &mut Request) {
         let mut read = Box::pin(req.bytes());
         std::future::poll_fn(|cx| {
@@ -401,7 +401,7 @@ fn a_read_that_was_given_up_does_not_look_like_an_empty_body() {
 }
 
 #[test]
-fn invalid_utf8_is_refused_where_the_type_does_not_look() {
+fn rejects_invalid_utf8_in_ignored_values() {
     let request = http::Request::post("/typed")
         .header("content-type", "application/json")
         .body(b"{\"x\":1,\"junk\":\"\xff\"}".to_vec())
@@ -411,7 +411,7 @@ fn invalid_utf8_is_refused_where_the_type_does_not_look() {
 }
 
 #[test]
-fn an_announced_length_is_refused_for_every_method_before_anything_runs() {
+fn rejects_a_too_long_announced_body_of_every_method_first() {
     let router = create_router(
         routes! { "x": { middleware: [panics], POST: async || "", GET: async || "", DELETE: async || "" } },
         RouterOptions::new(),
@@ -428,7 +428,7 @@ fn panics(_req: &mut Request) {
 }
 
 #[test]
-fn options_of_a_host_override_those_of_the_router() {
+fn host_options_override_router_options() {
     let api = routes! {
         "x": { POST: async |bytes: Bytes| bytes.len().to_string() },
         "own": { POST: { handler: async |bytes: Bytes| bytes.len().to_string(), max_body: 2 } },
@@ -507,7 +507,7 @@ fn multipart_is_read_part_by_part() {
 }
 
 #[test]
-fn multipart_names_are_read_as_clients_send_them() {
+fn reads_multipart_names_sent_by_clients() {
     async fn names(mut form: Multipart) -> Result<Value, ApiError> {
         let mut seen = Vec::new();
         while let Some(part) = form.next().await? {
@@ -555,6 +555,6 @@ fn multipart_names_are_read_as_clients_send_them() {
 }
 
 #[test]
-fn a_route_may_never_ask_for_the_body() {
+fn a_route_can_ignore_the_body() {
     post("/unread", JSON, "{", "200 never asked");
 }

@@ -74,7 +74,7 @@ impl Serialize for Wrapper<u8> {
 }
 
 #[test]
-fn one_derive_makes_a_reply() {
+fn one_derive_creates_a_response() {
     let app = app_of(routes! {
         "sent": { POST: async |Body(it): Body<Sent<String>>| it.value },
         "csv": { GET: async || Csv { rows: vec!["a,b".to_owned(), "c,d".to_owned()] } },
@@ -90,7 +90,7 @@ fn one_derive_makes_a_reply() {
 }
 
 #[test]
-fn replies_are_json() {
+fn responses_are_json() {
     let app = app_of(routes! {
         "user": { GET: async || User { id: 7 } },
         "page": { GET: async || Page { items: vec![Item(1), Item(2)] } },
@@ -161,7 +161,7 @@ fn messages_show_fields() {
 }
 
 #[test]
-fn details_are_any_serialisable_value() {
+fn details_can_be_any_serializable_value() {
     let order = ShopError::Order { missing: vec![Item(4)], cause: None };
     answers(order, r#"400 {"error":"the order cannot be filled","details":[4]}"#);
     answers(ShopError::Perhaps(None), r#"400 {"error":"perhaps"}"#);
@@ -169,7 +169,7 @@ fn details_are_any_serialisable_value() {
 }
 
 #[test]
-fn causes_are_kept_in_order() {
+fn preserves_the_order_of_causes() {
     fn pay() -> Result<(), ShopError> {
         Err(std::io::Error::other("reset"))?;
         Ok(())
@@ -233,13 +233,13 @@ enum Never {}
 struct Cause;
 
 #[test]
-fn the_text_of_the_type_is_the_message_without_one() {
+fn the_display_text_is_the_default_message() {
     answers(Plain::Stranger, r#"401 {"error":"who are you?"}"#);
     answers(Plain::Broken(3), r#"500 {"error":"broken 3"}"#);
 }
 
 #[test]
-fn structs_and_generic_types_are_errors_too() {
+fn structs_and_generic_types_can_be_errors() {
     answers(Wait(3), r#"429 {"error":"wait 3 s"}"#);
     answers(
         Missing { what: "user", id: "ada", more: vec!["eve"] },
@@ -307,7 +307,7 @@ impl fmt::Display for Silent {
 impl std::error::Error for Silent {}
 
 #[test]
-fn transparent_variants_answer_as_their_field() {
+fn transparent_variants_respond_like_their_field() {
     answers(AppError::from(ShopError::Gone), r#"410 {"error":"gone"}"#);
     let missing = vec![Item(4)];
     answers(

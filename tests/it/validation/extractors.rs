@@ -33,7 +33,7 @@ fn find_tenant(req: &mut Request) {
 }
 
 #[test]
-fn an_extension_is_what_middleware_put_on_the_request() {
+fn reads_extensions_set_by_middleware() {
     crate::support::log::watch();
     async fn perhaps(tenant: Option<Extension<Tenant>>) -> String {
         tenant.map_or("nobody".to_owned(), |tenant| tenant.0.0)
@@ -51,7 +51,7 @@ fn an_extension_is_what_middleware_put_on_the_request() {
 }
 
 #[test]
-fn an_argument_of_the_application_may_be_absent() {
+fn a_custom_argument_may_be_absent() {
     let app = app_of(routes! {
         GET: async |tenant: Option<Tenant>| format!("{tenant:?}"),
     });
@@ -113,7 +113,7 @@ async fn before(
 }
 
 #[test]
-fn both_asynchronous_forms_take_extractors() {
+fn both_asynchronous_forms_accept_extractors() {
     let api = routes! {
         "around": { GET: { handler: async || "", middleware: around } },
         "before": { GET: { handler: tenant, middleware: [before, around] } },
@@ -139,7 +139,7 @@ fn both_asynchronous_forms_take_extractors() {
 }
 
 #[test]
-fn eight_extractors_and_a_body_that_is_kept_for_the_handler() {
+fn middleware_can_have_eight_extractors_and_keeps_the_body() {
     #[derive(serde::Deserialize, Schema)]
     struct Note {
         text: String,
@@ -185,7 +185,7 @@ async fn refusal() -> String {
 }
 
 #[test]
-fn an_error_of_an_extractor_answers_and_the_rest_does_not_run() {
+fn an_extractor_error_is_the_response_and_ends_the_chain() {
     async fn needs(_: Extension<Tenant>, _: Request, _: Next) -> Response {
         panic!("must not run")
     }
@@ -202,7 +202,7 @@ fn an_error_of_an_extractor_answers_and_the_rest_does_not_run() {
 }
 
 #[test]
-fn the_needs_of_middleware_are_checked_when_the_router_is_built() {
+fn the_build_checks_the_requirements_of_middleware() {
     async fn streams(_: HttpBody, _: &mut Request) {}
     async fn reads(_: Body<Value>, _: &mut Request) {}
     async fn two(_: Path<(u64, u64)>, _: &mut Request) {}
@@ -233,7 +233,7 @@ fn the_needs_of_middleware_are_checked_when_the_router_is_built() {
 }
 
 #[test]
-fn middleware_keeps_its_extractors_beside_a_description_of_its_own() {
+fn middleware_with_a_description_keeps_its_extractors() {
     let described = Middleware::new(around).named("counted").describing(|doc| {
         doc.issue("described too");
     });
@@ -244,7 +244,7 @@ fn middleware_keeps_its_extractors_beside_a_description_of_its_own() {
 }
 
 #[test]
-fn a_typed_header_is_read_or_named_in_a_400() {
+fn a_malformed_typed_header_is_named_in_a_400() {
     use stockade::extract::TypedHeader;
     use stockade::extract::headers::authorization::Basic;
     use stockade::extract::headers::{Authorization, ContentLength, Host, UserAgent};
@@ -279,7 +279,7 @@ fn a_typed_header_is_read_or_named_in_a_400() {
 }
 
 #[test]
-fn the_session_that_found_the_user_is_an_argument() {
+fn the_session_of_the_user_can_be_an_argument() {
     use stockade::auth::{ApiKeyHash, KeyRing, SessionId};
     use stockade::middleware::{Auth, CurrentSession, SessionCookie};
 

@@ -73,7 +73,7 @@ fn every_untyped_body_has_at_most_100_000_values() {
 }
 
 #[test]
-fn typed_bodies_are_bounded_by_their_size_alone() {
+fn only_the_size_of_typed_bodies_is_bounded() {
     let app = app_of(routes! {
         "numbers": { POST: async |Body(body): Body<Numbers>| json!(body.numbers.len()) },
         "unchecked": { POST: async |Body(Unchecked(body)): Body<Unchecked<Vec<u8>>>| json!(body.len()) },
@@ -100,7 +100,7 @@ struct Rows {
 }
 
 #[test]
-fn of_a_list_that_is_too_long_no_more_is_kept() {
+fn allocates_nothing_more_for_a_too_long_list() {
     let app = app_of(routes! {
         "rows": { POST: async |Body(body): Body<Rows>| json!(body.rows.len()) },
     });
@@ -117,7 +117,7 @@ fn of_a_list_that_is_too_long_no_more_is_kept() {
 }
 
 #[test]
-fn the_limit_is_an_option_of_the_router_and_of_an_entry() {
+fn routers_and_entries_can_set_the_limit() {
     let tree = || {
         routes! {
             "router": { POST: async |Body(body): Body<Value>| json!(body.is_array()) },
@@ -144,7 +144,7 @@ fn the_limit_is_an_option_of_the_router_and_of_an_entry() {
 }
 
 #[test]
-fn a_web_socket_has_a_limit_of_its_own() {
+fn a_web_socket_has_a_separate_limit() {
     let mut router = Router::with_options(RouterOptions::new().enable_web_sockets(true));
     async fn handler(_socket: WebSocket) {}
     router.add_web_socket_route("/s", handler, WebSocketOptions::new()).max_json_values(1);
@@ -153,7 +153,7 @@ fn a_web_socket_has_a_limit_of_its_own() {
 }
 
 #[test]
-fn a_400_does_not_give_a_long_name_back() {
+fn a_400_shortens_a_long_name() {
     let closed = json!({ "type": "object", "properties": {}, "additionalProperties": false });
     let app = app_of(routes! {
         "entry": { POST: { handler: async || (), validation: closed } },

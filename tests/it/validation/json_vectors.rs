@@ -14,13 +14,13 @@ use stockade::prelude::*;
 use crate::support::{app_of, block_on};
 
 #[test]
-fn all_files_are_answered_as_their_names_say() {
+fn all_files_get_the_response_in_their_name() {
     let tree = routes! { "x": { POST: async |Body(value): Body<Value>| value } };
     check_all(&app_of(tree), |document| document.to_vec());
 }
 
 #[test]
-fn a_document_that_is_skipped_is_judged_alike() {
+fn ignored_documents_are_checked_the_same_way() {
     let tree = routes! {
         "x": { POST: async |Body(kept): Body<Kept>| json!({ "known": kept.known }) },
     };

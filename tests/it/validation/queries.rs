@@ -67,7 +67,7 @@ async fn lists_are_split_at_their_separator() {
 }
 
 #[tokio::test]
-async fn an_object_is_filled_from_its_pairs() {
+async fn fills_an_object_from_its_pairs() {
     let client = TestClient::new(router());
     let expected = json!({ "state": "open", "year": 2026 });
     for query in
@@ -151,7 +151,7 @@ where
 }
 
 #[test]
-fn a_query_that_cannot_be_filled_is_a_configuration_error() {
+fn an_unsupported_query_type_is_a_configuration_error() {
     let error = built::<WithoutStyle>();
     assert!(error.contains("field `point`: a query string contains no objects"), "{error}");
     assert!(error.contains("?point[key]=value"), "{error}");
@@ -188,7 +188,7 @@ async fn form(Query(form): Query<Form>) -> Json<Form> {
 }
 
 #[tokio::test]
-async fn empty_texts_are_absent_where_the_option_says_so() {
+async fn empty_texts_are_absent_if_the_option_is_set() {
     let options = ValidationOptions::query().empty_as_absent(true);
     let tree = routes! {
         "plain": { GET: form },
@@ -217,7 +217,7 @@ struct Boxes {
 }
 
 #[tokio::test]
-async fn checkboxes_are_read_where_the_option_says_so() {
+async fn reads_checkboxes_if_the_option_is_set() {
     let handler = async |Query(boxes): Query<Boxes>| Json(boxes);
     let tree = routes! {
         "plain": { GET: handler },
@@ -246,7 +246,7 @@ struct Numbers {
 }
 
 #[tokio::test]
-async fn strict_numbers_are_those_of_json_without_an_exponent() {
+async fn strict_numbers_are_json_numbers_without_an_exponent() {
     let query = async |Query(n): Query<Numbers>| format!("{} {} {}", n.whole, n.float, n.wide);
     let path = async |Path(id): Path<u32>| id.to_string();
     let strict = || ValidationOptions::query().strict_numbers(true);

@@ -26,7 +26,7 @@ fn refused(errors: &[[&str; 3]]) -> String {
 }
 
 #[test]
-fn a_failure_has_the_body_of_the_specification() {
+fn an_error_has_the_specified_body() {
     let app = app_of(routes! {
         "users": {
             POST: {
@@ -52,7 +52,7 @@ fn a_failure_has_the_body_of_the_specification() {
 }
 
 #[test]
-fn parameters_come_before_the_query_and_the_query_before_the_body() {
+fn validates_parameters_then_query_then_body() {
     let positive = || schema!({ "n": { "type": "integer", "minimum": 1 } });
     let app = app_of(routes! {
         ":n": {
@@ -190,7 +190,7 @@ fn parameters_are_checked_by_the_schema_of_their_type() {
 }
 
 #[test]
-fn of_the_types_of_a_handler_the_first_source_that_fails_is_reported() {
+fn reports_the_first_failing_source_of_the_handler_types() {
     let app = typed();
     let post = |target: &str, body: &str| format!("POST {target}\n{JSON}\n\n{body}");
     let hall = refused(&[["hall", "Expected integer, got string", "type"]]);
@@ -202,7 +202,7 @@ fn of_the_types_of_a_handler_the_first_source_that_fails_is_reported() {
 }
 
 #[test]
-fn the_options_of_a_route_hold_for_all_its_schemas() {
+fn the_options_of_a_route_apply_to_all_its_schemas() {
     let strict = || ValidationOptions::new().abort_early(true).allow_unknown(false);
     let app = app_of(routes! {
         "typed": { POST: { handler: async |Body(user): Body<NewUser>| user, validation_options: strict() } },
@@ -229,7 +229,7 @@ fn the_options_of_a_route_hold_for_all_its_schemas() {
 }
 
 #[test]
-fn middleware_checks_and_writes_back() {
+fn middleware_validates_and_writes_back() {
     let mut router = Router::new();
     router
         .post("/:id", async |mut req: Request| {
@@ -267,7 +267,7 @@ fn middleware_checks_and_writes_back() {
 }
 
 #[test]
-fn what_a_validation_wrote_back_reaches_typed_arguments() {
+fn typed_arguments_receive_the_validated_data() {
     let app = app_of(routes! {
         ":name": {
             GET: {
@@ -303,7 +303,7 @@ fn input_validation_has_the_messages_of_the_specification() {
 }
 
 #[test]
-fn mistakes_in_schemas_are_found_when_the_router_is_built() {
+fn the_build_reports_errors_in_schemas() {
     let line = Location::caller().line();
     let api = routes! {
         "x": {
@@ -331,7 +331,7 @@ fn mistakes_in_schemas_are_found_when_the_router_is_built() {
 }
 
 #[test]
-fn a_schema_of_parameters_names_those_of_the_path() {
+fn a_parameter_schema_must_match_the_path() {
     let mut router = Router::new();
     router.get("/:id", async || ()).params(schema!({ "ids": { "type": "integer" } }));
     let text = router.build().unwrap_err().to_string();
@@ -339,7 +339,7 @@ fn a_schema_of_parameters_names_those_of_the_path() {
 }
 
 #[test]
-fn a_function_that_fails_is_a_500() {
+fn a_failing_function_is_a_500() {
     let rule = Rule::object([("n", Rule::any().custom(|_, _, _| -> bool { panic!("boom") }))]);
     let app = app_of(routes! { "x": { POST: { handler: async || (), validation: rule } } });
     check(
@@ -373,7 +373,7 @@ fn parameters_keep_the_order_of_the_path() {
 }
 
 #[test]
-fn what_a_type_judges_itself_is_not_judged_twice() {
+fn a_typed_body_is_validated_only_once() {
     #[derive(Deserialize, Schema)]
     struct Shout {
         #[schema(transform = louder)]
@@ -389,7 +389,7 @@ fn what_a_type_judges_itself_is_not_judged_twice() {
 }
 
 #[test]
-fn the_types_of_the_head_come_before_the_schema_of_the_body() {
+fn validates_types_of_the_head_before_the_body() {
     let app = app_of(routes! {
         ":id": {
             POST: {
@@ -411,7 +411,7 @@ fn the_types_of_the_head_come_before_the_schema_of_the_body() {
 }
 
 #[test]
-fn text_is_converted_wherever_a_body_is_text() {
+fn converts_text_of_forms_and_text_bodies() {
     #[derive(Deserialize, Schema)]
     struct Age {
         age: u8,
@@ -436,7 +436,7 @@ fn text_is_converted_wherever_a_body_is_text() {
 }
 
 #[test]
-fn converted_data_reaches_types_as_it_is() {
+fn types_receive_converted_data_unchanged() {
     #[derive(Deserialize, Schema, Serialize)]
     struct Filter {
         #[serde(flatten)]
@@ -456,7 +456,7 @@ fn converted_data_reaches_types_as_it_is() {
 }
 
 #[test]
-fn a_body_that_failed_is_still_there() {
+fn an_invalid_body_remains_available() {
     let strict = schema!({ "n": { "type": "integer" } }).unwrap();
     async fn lenient(req: &mut Request) {
         let schema = schema!({ "n": { "type": "string" } }).unwrap();
@@ -468,7 +468,7 @@ fn a_body_that_failed_is_still_there() {
 }
 
 #[test]
-fn a_schema_for_a_body_that_there_cannot_be_is_a_mistake() {
+fn a_body_schema_of_a_method_without_a_body_is_an_error() {
     let mut router = Router::new();
     router.get("/x", async || ()).validation(Rule::any());
     let text = router.build().unwrap_err().to_string();

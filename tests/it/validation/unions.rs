@@ -100,7 +100,7 @@ fn an_error_names_the_closest_variant() {
 }
 
 #[test]
-fn queries_and_forms_choose_by_their_texts() {
+fn queries_and_forms_select_a_variant_by_their_texts() {
     let app = app_of(api());
     check(&app, "GET /search?id=7", r#"200 {"id":7}"#);
     check(&app, "GET /search?name=7&tags=a", r#"200 {"name":"7","tags":["a"]}"#);
@@ -169,7 +169,7 @@ async fn check_schemas_sends_each_variant() {
 }
 
 #[test]
-fn responses_of_unions_keep_their_contract() {
+fn responses_of_unions_satisfy_the_contract() {
     let contract = Contract::of(&app_of(api()));
     block_on(async {
         for body in [r#"{"token":"a","holder":null}"#, r#"{"vat_id":"a"}"#, "7"] {
@@ -181,7 +181,7 @@ fn responses_of_unions_keep_their_contract() {
 
 /// A reply may borrow its text, while a body owns the text that it reads.
 #[test]
-fn types_with_lifetimes_are_replies_and_bodies() {
+fn types_with_lifetimes_can_be_responses_and_bodies() {
     #[derive(Serialize, Deserialize, Schema)]
     struct Note<'a> {
         #[schema(max_length = 5)]

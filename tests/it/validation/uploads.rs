@@ -57,7 +57,7 @@ fn form() -> MultipartForm {
 }
 
 #[tokio::test]
-async fn a_form_is_read_into_a_type() {
+async fn reads_a_form_into_a_type() {
     let form = form()
         .file("cover", "c.png", "image/png", "cover")
         .file("previews", "a.png", "image/png", "one")

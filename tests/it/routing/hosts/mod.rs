@@ -150,12 +150,12 @@ fn the_table_is_large_enough_and_names_each_row_once() {
 }
 
 #[tokio::test]
-async fn the_table_holds_in_process() {
+async fn the_table_is_correct_in_process() {
     run(&InProcess(TestClient::new(api::router()))).await;
 }
 
 #[tokio::test]
-async fn the_table_holds_over_a_socket() {
+async fn the_table_is_correct_over_a_socket() {
     let server = api::router().create_server().unwrap().bind("127.0.0.1:0").await.unwrap();
     let client = TestClient::live(&format!("http://{}", server.local_addr()));
     tokio::spawn(server.serve());
@@ -177,7 +177,7 @@ impl Host for WithoutStages {
 }
 
 #[tokio::test]
-async fn the_column_of_differences_holds_without_the_stages() {
+async fn differences_are_correct_without_the_stages() {
     let router = api::router().map_options(|options| {
         options.rate_limit(false).cors(false).enable_security_headers(false)
     });

@@ -202,7 +202,7 @@ fn breaks_contract(change: &'static str) -> bool {
 }
 
 #[test]
-fn the_copy_has_routes_as_the_shop_has_them() {
+fn the_copy_has_the_routes_of_the_shop() {
     let shop = Lock::of(&shop::router().build().unwrap().route_map()).unwrap();
     let others: BTreeMap<&str, Vec<String>> = shop
         .changes_to(&lock_of(""), SystemTime::UNIX_EPOCH)
@@ -214,14 +214,14 @@ fn the_copy_has_routes_as_the_shop_has_them() {
 }
 
 #[test]
-fn nothing_is_found_where_nothing_is_taken_away() {
+fn finds_nothing_if_no_defense_is_removed() {
     for before in BTreeSet::from(ROWS.map(|row| row.change.0)) {
         assert_eq!(caught_by((before, before)), "", "{before}");
     }
 }
 
 #[test]
-fn each_defence_that_is_taken_away_is_found_out() {
+fn detects_each_removed_defense() {
     let check = |rows: &[Row]| {
         let wrong = rows.iter().filter_map(|Row { defence, change, caught_by: expected }| {
             let found = caught_by(*change);

@@ -15,7 +15,7 @@ fn run(app: &App, args: &[&str]) -> Result<String, String> {
 }
 
 #[test]
-fn a_program_prints_its_lock_and_compares_it() {
+fn commands_print_and_compare_a_lock() {
     let one = api(routes! { "a": { GET: async || () } }).build().unwrap();
     let two = api(routes! { "a": { GET: async || (), PUT: async || () } }).build().unwrap();
     let path = env::temp_dir().join(format!("stockade-command-{}.lock", std::process::id()));

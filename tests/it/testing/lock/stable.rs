@@ -14,7 +14,7 @@ fn text(router: Router) -> String {
 }
 
 #[test]
-fn a_lock_is_read_as_it_was_written() {
+fn locks_round_trip() {
     for mutation in all() {
         for app in [&mutation.old, &mutation.new] {
             let lock = lock_of(app);
@@ -28,7 +28,7 @@ fn a_lock_is_read_as_it_was_written() {
 }
 
 #[test]
-fn the_order_of_routes_and_names_of_functions_are_not_in_it() {
+fn route_order_and_function_names_do_not_affect_the_lock() {
     fn one(_: &mut Request) -> Result<(), ApiError> {
         Ok(())
     }
@@ -110,7 +110,7 @@ fn a_difference_is_never_silent() {
 }
 
 #[test]
-fn reports_members_that_another_version_has_written() {
+fn reports_members_written_by_another_version() {
     let lock = text(api(routes! { "x": { GET: async || "text" } }));
     let other = lock.replace("\"operation_id\":", "\"retries\": 3, \"operation_id\":");
     let (lock, other) = (Lock::read(&lock).unwrap(), Lock::read(&other).unwrap());
@@ -122,7 +122,7 @@ fn reports_members_that_another_version_has_written() {
 }
 
 #[test]
-fn a_small_value_has_a_line() {
+fn small_values_are_on_one_line() {
     let text = text(api(routes! { "x": { GET: async || "text" } }));
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     assert!(lines.contains(&"\"GET /x\": {"), "{text}");
@@ -131,7 +131,7 @@ fn a_small_value_has_a_line() {
 }
 
 #[test]
-fn a_schema_that_leads_nowhere_or_to_itself_is_compared() {
+fn compares_dangling_and_recursive_schemas() {
     let text = text(api(routes! { "x": { POST: async |_: Bytes| () } }));
     let with = |schema: &str, schemas: &str| {
         let text = text.replace("\"*/*\": true", &format!("\"*/*\": {schema}"));
@@ -170,7 +170,7 @@ fn a_schema_that_leads_nowhere_or_to_itself_is_compared() {
 }
 
 #[test]
-fn a_route_may_go_after_its_sunset() {
+fn a_route_can_be_removed_after_its_sunset() {
     let old = docs().deprecated_since("2020-01-01").sunset("2021-01-01");
     let old = api(routes! { "x": { GET: { handler: async || (), docs: old } } });
     let (old, new) = (old.build().unwrap(), api(routes! {}).build().unwrap());
@@ -186,7 +186,7 @@ fn a_route_may_go_after_its_sunset() {
 }
 
 #[test]
-fn equal_changes_of_several_routes_stand_together() {
+fn equal_changes_of_several_routes_are_grouped() {
     let router = |has_limit: bool| {
         let tree = routes! { "a": { GET: async || () }, "b": { GET: async || () } };
         create_router(tree, RouterOptions::new().rate_limit(has_limit))

@@ -11,7 +11,7 @@ use stockade::serde_json::Value;
 use super::*;
 
 #[test]
-fn each_route_declares_who_may_call_it() {
+fn each_route_must_declare_its_access() {
     let optional = with_auth(Auth::secret(secret()).required(false));
     let tree = routes! {
         "nothing": { GET: async || "", POST: async || "" },
@@ -35,7 +35,7 @@ fn each_route_declares_who_may_call_it() {
 }
 
 #[test]
-fn every_way_to_add_a_route_is_seen() {
+fn every_method_to_add_a_route_is_checked() {
     let mut router = create_router(
         routes! { "a": { "b": { "c": { GET: async || "" } }, ws: async |_: WebSocket| () } },
         RouterOptions::new().prefix("/api"),
@@ -80,7 +80,7 @@ fn routes_for_monitoring_need_no_allowance() {
 }
 
 #[test]
-fn the_same_tree_without_its_guard_at_a_second_path_is_found() {
+fn reports_a_tree_without_its_guard_at_a_second_path() {
     fn users() -> RouteTree {
         routes! { ":id": { GET: async || "", DELETE: async || "" } }
     }
@@ -92,7 +92,7 @@ fn the_same_tree_without_its_guard_at_a_second_path_is_found() {
 }
 
 #[test]
-fn what_may_change_data_is_found_where_the_first_rule_does_not_count() {
+fn reports_open_routes_that_can_change_data() {
     let tree = routes! {
         "x": { GET: async || "", POST: async || "", PUT: { handler: async || "", public: "a test" } },
         "y": { middleware: [signed_in()], DELETE: async || "" },
@@ -109,7 +109,7 @@ fn what_may_change_data_is_found_where_the_first_rule_does_not_count() {
 }
 
 #[test]
-fn a_guard_in_front_of_the_last_user_is_found() {
+fn reports_a_guard_before_the_last_authentication() {
     let admin = || with_role("admin");
     let named = || with_permission(named("own", |_: &Value, _: &Request| true));
     let tree = routes! {
@@ -123,7 +123,7 @@ fn a_guard_in_front_of_the_last_user_is_found() {
 }
 
 #[test]
-fn what_may_be_a_guard_describes_itself() {
+fn reports_possible_guards_without_a_description() {
     let silent = Middleware::new(opaque).describing(|_| {});
     let nameless = with_permission(|_: &Value, _: &Request| true);
     let own = with_permission(named("own", |_: &Value, _: &Request| true));
@@ -153,7 +153,7 @@ fn what_may_be_a_guard_describes_itself() {
 }
 
 #[test]
-fn names_and_passwords_are_found() {
+fn reports_basic_authentication() {
     let basic = with_auth(Auth::basic("shop", |_: BasicCredentials| None::<String>));
     let tree = routes! {
         "basic": { middleware: [basic], GET: async || "" },
@@ -163,7 +163,7 @@ fn names_and_passwords_are_found() {
 }
 
 #[test]
-fn a_get_that_is_named_after_a_change_is_found() {
+fn reports_a_get_route_named_after_a_change() {
     let tree = routes! {
         "users": {
             "delete": { GET: async || "", POST: async || "" },
@@ -182,7 +182,7 @@ fn a_get_that_is_named_after_a_change_is_found() {
 }
 
 #[test]
-fn an_entry_is_seen_as_a_route_is() {
+fn checks_an_entry_like_a_route() {
     let tree = RouteTree::new().method(Method::PATCH, RouteEntry::new(async || ""));
     check("access-declared", tree, &["PATCH /"]);
 }

@@ -46,7 +46,7 @@ fn the_last_policy_counts() {
 }
 
 #[test]
-fn a_group_does_not_get_a_policy_by_a_detour() {
+fn a_group_cannot_replace_the_policy() {
     let mut router = Router::new();
     router.group("/a", (), |group| {
         *group = std::mem::take(group).policy(Policy::new());

@@ -117,7 +117,7 @@ fn numbers_are_bounded() {
 }
 
 #[test]
-fn schemas_of_an_entry_and_messages_of_a_socket_are_seen() {
+fn checks_schemas_of_entries_and_socket_messages() {
     let schema = json!({ "type": "object", "properties": { "q": { "type": "string" } } });
     let tree = routes! {
         "entry": { POST: { handler: async || (), validation: schema } },
@@ -127,7 +127,7 @@ fn schemas_of_an_entry_and_messages_of_a_socket_are_seen() {
 }
 
 #[test]
-fn the_expression_of_a_parameter_may_bound_it() {
+fn the_expression_of_a_parameter_can_bound_it() {
     let tree = routes! {
         "a": { r":format(json|csv)": { GET: async |Path(_): Path<String>| () } },
         "b": { r":code([a-z]{2,3})": { GET: async |Path(_): Path<String>| () } },
@@ -139,7 +139,7 @@ fn the_expression_of_a_parameter_may_bound_it() {
 }
 
 #[test]
-fn many_places_are_counted() {
+fn summarizes_many_locations() {
     let fields = (0..9).map(|index| (format!("f{index}"), json!({ "type": "string" })));
     let fields: serde_json::Map<String, Value> = fields.collect();
     let schema = json!({ "type": "object", "properties": fields });

@@ -19,7 +19,7 @@ enum Known {
 }
 
 #[test]
-fn the_data_of_an_answer_has_a_schema() {
+fn the_data_of_a_response_must_have_a_schema() {
     let tree = routes! {
         "typed": {
             GET: async || Json(Shown { id: 1 }),
@@ -65,7 +65,7 @@ fn documented_routes_have_names_and_summaries() {
 }
 
 #[test]
-fn a_deprecated_route_says_when_it_goes() {
+fn a_deprecated_route_must_have_a_sunset() {
     let old = || RouteDocs::new("Old").deprecated_since("2026-01-01");
     let tree = routes! {
         "open": { GET: { handler: async || "", docs: old() } },

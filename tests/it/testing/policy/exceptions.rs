@@ -39,7 +39,7 @@ fn kept() -> Policy {
 }
 
 #[test]
-fn allowances_cover_a_route_or_what_is_below_a_path() {
+fn allowances_cover_a_route_or_a_subtree() {
     check_lines(&kept(), &[]);
     check_lines(
         &Policy::recommended(),
@@ -54,7 +54,7 @@ fn allowances_cover_a_route_or_what_is_below_a_path() {
 }
 
 #[test]
-fn allowances_that_are_not_needed_are_found() {
+fn reports_unused_allowances() {
     let policy = kept()
         .allow("wildcard-exposed", "POST /api/login", "a test")
         .allow("wildcard-exposed", "GET /files/**", "a test")
@@ -95,7 +95,7 @@ fn allowances_that_are_not_needed_are_found() {
 }
 
 #[test]
-fn rules_are_left_out_with_a_reason() {
+fn rules_can_be_disabled_with_a_reason() {
     check_lines(
         &Policy::recommended()
             .without("access-declared", "an old API")
@@ -117,7 +117,7 @@ fn rules_are_left_out_with_a_reason() {
 }
 
 #[test]
-fn the_public_routes_are_exactly_those_of_the_list() {
+fn the_public_routes_must_match_the_list() {
     let all = ["POST /api/login", "GET /api/files/**", "GET /api/internals"];
     let internal = ["GET /api/internal", "GET /api/internal/a"];
     check_lines(&kept().public_routes([all.as_slice(), &internal].concat()), &[]);
@@ -137,7 +137,7 @@ fn the_public_routes_are_exactly_those_of_the_list() {
 }
 
 #[test]
-fn rules_of_the_application_have_names_of_their_own() {
+fn custom_rules_have_unique_names() {
     let policy = kept()
         .rule("named", "each route has a name", |route| route.name.is_some())
         .rule_on_map("many", "there are few routes", |map: &RouteMap| {
@@ -161,7 +161,7 @@ fn rules_of_the_application_have_names_of_their_own() {
 }
 
 #[test]
-fn a_policy_of_the_application_sees_the_fallback() {
+fn a_custom_policy_checks_the_fallback() {
     let mut router = create_router(RouteTree::new(), RouterOptions::new());
     router.fallback(async || "");
     let policy = Policy::new().rule("user", "a user", |route| !route.is_open());

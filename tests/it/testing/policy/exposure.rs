@@ -16,7 +16,7 @@ use super::*;
 const MIB: u64 = 1024 * 1024;
 
 #[test]
-fn large_bodies_are_found_once_for_the_router_and_by_route() {
+fn reports_large_bodies_once_for_the_router_and_by_route() {
     let tree = || {
         routes! {
             "router": { POST: async || "", PUT: async || "", GET: async || "" },
@@ -35,7 +35,7 @@ fn large_bodies_are_found_once_for_the_router_and_by_route() {
 }
 
 #[test]
-fn large_messages_are_found() {
+fn reports_large_messages() {
     let entry = |size| {
         RouteEntry::web_socket(async |_: WebSocket| ())
             .options(WebSocketOptions::new().max_payload(size))
@@ -69,7 +69,7 @@ fn a_rate_limit_counts_each_route() {
 }
 
 #[test]
-fn routes_answer_within_some_time() {
+fn routes_must_have_a_timeout() {
     let timeout = || Middleware::new(with_timeout(Duration::from_secs(5)));
     let tree = |middleware: Vec<Middleware>| {
         routes! {
@@ -90,7 +90,7 @@ fn routes_answer_within_some_time() {
 }
 
 #[test]
-fn routes_of_another_host_are_not_asked_for_what_the_host_does() {
+fn routes_of_another_host_need_no_settings_of_the_host() {
     let mut router = create_router(
         routes! { GET: { handler: async || "", public: "a test" } },
         RouterOptions::new().rate_limit(false).cors_origin("*"),
@@ -104,7 +104,7 @@ fn routes_of_another_host_are_not_asked_for_what_the_host_does() {
 }
 
 #[test]
-fn what_takes_every_path_is_found() {
+fn reports_routes_that_match_every_path() {
     let inner = create_router(routes! { GET: async || "" }, RouterOptions::new()).build().unwrap();
     let mut router = create_router(
         routes! {
@@ -121,7 +121,7 @@ fn what_takes_every_path_is_found() {
 }
 
 #[test]
-fn every_origin_beside_a_user_is_found() {
+fn reports_cors_for_every_origin_with_a_user() {
     let tree = || {
         routes! {
             "open": { GET: { handler: async || "", public: "a test" } },
@@ -144,7 +144,7 @@ fn every_origin_beside_a_user_is_found() {
 }
 
 #[test]
-fn a_socket_of_every_origin_is_found_where_a_browser_sends_the_credentials() {
+fn reports_sockets_for_every_origin_with_browser_credentials() {
     let entry = || RouteEntry::web_socket(async |_: WebSocket| ()).allowed_origins(["*"]);
     let at = |tree: RouteTree, path: &str, entry: RouteEntry| {
         tree.segment(path, RouteTree::new().web_socket(entry))
@@ -179,7 +179,7 @@ fn a_socket_of_json_rpc_counts_the_methods_that_it_calls() {
 }
 
 #[test]
-fn a_socket_of_graphql_is_found() {
+fn reports_a_graphql_socket() {
     struct Query;
 
     #[gql::Object(crate = "gql")]
@@ -204,7 +204,7 @@ fn a_socket_of_graphql_is_found() {
 }
 
 #[test]
-fn shown_errors_are_found() {
+fn reports_exposed_errors() {
     let map = |options| map_of(create_router(RouteTree::new(), options));
     check_map("errors-hidden", &map(RouterOptions::new().expose_errors(true)), &["router"]);
     check_map("errors-hidden", &map(RouterOptions::new().expose_errors(false)), &[]);
@@ -212,7 +212,7 @@ fn shown_errors_are_found() {
 }
 
 #[test]
-fn a_body_that_is_read_counts() {
+fn counts_bodies_that_are_read() {
     let tree = routes! {
         POST: { handler: async |Body(_): Body<Unchecked<String>>| (), max_body: 12 * MIB },
     };

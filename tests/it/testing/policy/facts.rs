@@ -10,7 +10,7 @@ fn map_of(tree: RouteTree, options: RouterOptions) -> RouteMap {
 }
 
 #[test]
-fn a_map_has_the_fallback_as_a_route_of_its_own() {
+fn a_map_contains_the_fallback_as_a_separate_route() {
     let options = || RouterOptions::new().prefix("/api");
     let mut router = create_router(routes! { "a": { GET: async || () } }, options());
     router.fallback(async |Body(_): Body<Vec<u8>>| ()).public("pages of the old site");
@@ -25,7 +25,7 @@ fn a_map_has_the_fallback_as_a_route_of_its_own() {
 }
 
 #[test]
-fn a_map_says_if_errors_are_shown_in_every_environment() {
+fn a_map_records_if_errors_are_always_exposed() {
     let always = |options| map_of(RouteTree::new(), options).router.exposes_errors_always;
     assert!(always(RouterOptions::new().expose_errors(true)));
     assert!(!always(RouterOptions::new().expose_errors(false)));
@@ -33,7 +33,7 @@ fn a_map_says_if_errors_are_shown_in_every_environment() {
 }
 
 #[test]
-fn routes_for_monitoring_say_why_they_are_open_and_not_counted() {
+fn monitoring_routes_have_reasons_for_being_public_and_unlimited() {
     let router = Router::from(RouteTree::new().spread(health_routes()));
     let app = router.state(stockade::middleware::health::Readiness::new()).build().unwrap();
     for route in app.route_map().routes {
@@ -48,7 +48,7 @@ fn options_of() -> RouterOptions {
 }
 
 #[test]
-fn a_map_says_if_the_routes_are_those_of_another_host() {
+fn a_map_records_if_another_host_runs_the_routes() {
     let hosted = |check: fn(&RouteMap)| {
         let mut router = create_router(routes! { GET: async || () }, options_of());
         router.inspect(move |map| {
@@ -62,7 +62,7 @@ fn a_map_says_if_the_routes_are_those_of_another_host() {
 }
 
 #[test]
-fn a_map_says_if_a_guard_judges_an_earlier_user() {
+fn a_map_records_if_a_guard_checks_an_earlier_user() {
     let find = || with_auth(Auth::verify(|_: &Request| Some(json!({ "role": "admin" }))));
     let validated = |middleware: Vec<Middleware>| {
         let tree = routes! { middleware: middleware, GET: async || () };

@@ -31,7 +31,7 @@ struct Open {
 }
 
 #[test]
-fn pages_have_a_largest_size_and_a_last_beginning() {
+fn pages_have_a_maximum_size_and_offset() {
     let tree = routes! {
         "bounded": { GET: async |Query(_): Query<Bounded>| () },
         "open": { GET: async |Query(_): Query<Open>| () },
@@ -60,7 +60,7 @@ struct Many {
 }
 
 #[test]
-fn lists_of_answers_are_bounded() {
+fn lists_of_responses_are_bounded() {
     let few = || Few { items: Vec::new(), pair: (0, 0) };
     let tree = routes! {
         "few": { GET: async move || Json(few()) },

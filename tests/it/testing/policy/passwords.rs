@@ -44,7 +44,7 @@ fn tree() -> RouteTree {
 }
 
 #[test]
-fn passwords_cannot_be_tried_fast() {
+fn password_routes_must_have_a_rate_limit() {
     // The default of the router is low enough.
     check("passwords-limited", tree(), &[]);
     let map = map_of(create_router(tree(), RouterOptions::new().rate_limit(101 / MINUTE)));

@@ -50,7 +50,7 @@ fn tree() -> RouteTree {
 }
 
 #[test]
-fn an_answer_with_a_secret_is_kept_by_no_cache() {
+fn responses_with_secrets_must_not_be_cached() {
     let found = ["POST /login", "GET /accounts", "POST /perhaps"];
     check("secrets-uncached", tree(), &found);
     let told = texts("secrets-uncached", &map_of_tree(tree()));

@@ -49,14 +49,14 @@ fn tree() -> RouteTree {
 }
 
 #[test]
-fn names_of_users_have_no_invisible_signs() {
+fn user_names_must_reject_invisible_characters() {
     check("names-visible", tree(), &["POST /careless"]);
     let told = texts("names-visible", &map_of_tree(tree()));
     assert!(told[0].contains("body[].user_name"), "{told:?}");
 }
 
 #[test]
-fn links_run_no_scripts() {
+fn links_must_not_run_scripts() {
     check("links-safe", tree(), &["POST /careless", "PUT /quotes"]);
     let told = texts("links-safe", &map_of_tree(tree()));
     assert!(told[0].contains("body[].avatar") && told[1].contains("body.homepageUrl"), "{told:?}");
