@@ -48,7 +48,7 @@ fn check(app: &App, request_text: &str, expected: u64) {
 }
 
 #[test]
-fn a_request_costs_its_handlers_future_and_no_more() {
+fn a_request_allocates_only_the_future_of_its_handler() {
     fn synchronous(_req: &mut Request) {}
     async fn style_a(_req: &mut Request) {}
     async fn style_b(req: Request, next: Next) -> Response {
@@ -73,7 +73,7 @@ fn a_request_costs_its_handlers_future_and_no_more() {
 }
 
 #[test]
-fn the_defaults_cost_three_more() {
+fn the_defaults_need_three_more_allocations() {
     let mut router = Router::new();
     router.get("/text", async || "text");
     // The first request of a client creates its entry in the rate limit.
@@ -83,7 +83,7 @@ fn the_defaults_cost_three_more() {
 }
 
 #[test]
-fn a_refusal_is_prepared() {
+fn rejections_are_prepared() {
     let secret = Secret::new("a secret that has thirty-two bytes").unwrap();
     let mut router = Router::new();
     router.use_(with_auth(Auth::secret(secret)));

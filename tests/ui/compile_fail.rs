@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::process::Command;
 
 #[test]
-fn mistakes_are_named_where_they_are() {
+fn compile_errors_have_exact_positions() {
     let version = rustc_version();
     if !version.starts_with(&format!("rustc {PINNED}.")) {
         let line = "=".repeat(72);

@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tree_becomes_names() {
+    fn lists_the_names_of_a_tree() {
         let tree = "stockade-core v0.1.0 (/x)\nhttp v1.5.0\n\nbytes v1.12.1\nbytes v1.12.1 (*)\n";
         assert_eq!(names(tree), ["bytes", "http", "stockade-core"]);
     }
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn users_and_examples_have_no_private_door() {
+    fn users_and_examples_do_not_use_private_modules() {
         let line = format!("use stockade_core::{DOOR}::run;\n");
         let example = format!("/// {line}");
         let module = "use stockade::routing::method_set::Calls;\n".to_owned();
@@ -341,12 +341,12 @@ mod tests {
     }
 
     #[test]
-    fn the_private_door_is_used_by_our_crates_alone() {
+    fn only_our_crates_use_private_modules() {
         assert_eq!(uses_of_the_door(), Vec::<String>::new());
     }
 
     #[test]
-    fn hyper_below_the_server_is_found() {
+    fn reports_hyper_below_the_server() {
         let below = ["hyper".to_owned()];
         assert_eq!(forbidden("stockade-routing", 5, &below).len(), 1);
         assert_eq!(forbidden("stockade-server", 6, &below).len(), 0);
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_upward_is_found() {
+    fn reports_an_upward_dependency() {
         let direct = ["stockade-routing".to_owned()];
         assert_eq!(upward("stockade-core", 3, &direct).len(), 1);
         assert_eq!(upward("stockade-server", 6, &direct).len(), 0);

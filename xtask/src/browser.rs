@@ -361,20 +361,20 @@ mod tests {
     }
 
     #[test]
-    fn the_servers_are_found_in_their_line() {
+    fn finds_the_servers_in_their_line() {
         let line = "listening on list=127.0.0.1:1 star=127.0.0.1:2; Ctrl-C ends it\n";
         assert_eq!(addresses(line), [pair("list", "127.0.0.1:1"), pair("star", "127.0.0.1:2")]);
     }
 
     #[test]
-    fn the_rows_are_found_in_the_page() {
+    fn finds_the_rows_in_the_page() {
         let html = "<pre id=\"matrix\">[\n[\"a: b\",\"200\"],\n[\"c\",\"\"]\n]</pre><p>";
         assert_eq!(outcomes(html), [pair("a: b", "200"), pair("c", "")]);
         assert_eq!(outcomes("<pre id=\"matrix\"></pre>"), []);
     }
 
     #[test]
-    fn a_mismatch_is_called_by_its_name() {
+    fn names_a_mismatch() {
         let mut got: Vec<_> = situations().map(|(name, text)| pair(name, text)).collect();
         assert_eq!(validate(&got), Ok(()));
         got[0].1 = "blocked".to_owned();

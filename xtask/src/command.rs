@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_shown_as_one_would_type_it() {
+    fn a_command_is_shown_as_typed() {
         let mut command = cargo_command();
         command.args(["doc", "--no-deps"]).env("RUSTDOCFLAGS", "-Dwarnings").env_remove("PORT");
         assert_eq!(line_of(&command), "RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps");

@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_shown_whole_or_its_rest_is_named() {
+    fn a_response_is_shown_completely_or_abbreviated() {
         let exchanges = exchanges(README);
         let check = |index: usize, answer: &str, expected: &[&str]| {
             assert_eq!(exchanges[index].differences(answer), expected, "{answer}");
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_whole_by_its_length() {
+    fn a_response_is_complete_by_its_length() {
         let check = |answer: &str, expected: Option<bool>| {
             assert_eq!(is_whole(answer.as_bytes()).ok(), expected, "{answer:?}");
         };

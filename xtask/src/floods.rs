@@ -331,7 +331,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_length_takes_as_many_bytes_as_it_needs() {
+    fn a_length_uses_the_minimum_number_of_bytes() {
         assert_eq!(frame(PING, 0), [PING, 0x80, 0, 0, 0, 0]);
         assert_eq!(frame(TEXT, 125)[..2], [TEXT, 0xfd]);
         assert_eq!(frame(TEXT, 126)[..4], [TEXT, 0xfe, 0, 126]);
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn the_floods_have_their_names() {
+    fn all_expected_floods_exist() {
         let floods = floods();
         for name in [
             "pings whose pongs are not read",
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_files_are_told_before_the_floods() {
+    fn reports_too_few_files_before_the_floods() {
         let limits = "Limit\nMax open files            1024                 4096       files\n";
         assert_eq!(enough_files(limits, 1024), Ok(()));
         let fault = enough_files(limits, 1025).unwrap_err();
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_found_in_the_status() {
+    fn finds_memory_in_the_status() {
         assert_eq!(memory_of("VmPeak:\t 9 kB\nVmRSS:\t    5388 kB\n"), Some(5388));
         assert_eq!(memory_of("Name:\techo\n"), None);
     }

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_named_must_be_there() {
+    fn named_files_and_functions_must_exist() {
         check("", "", &[]);
         let no_function =
             |name: &str| format!("ARCHITECTURE.md:6: `core/a.rs` has no function `{name}`");
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn no_flow_and_no_word_is_left_out() {
+    fn every_flow_and_word_is_required() {
         let missing = "ARCHITECTURE.md: the flow \"A token\" has no steps";
         check("### A token\n", "", &[missing]);
         check("10. `core/a.rs:run`.\n", "", &[missing]);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_document_names_what_is_there() {
+    fn the_document_names_existing_items() {
         assert_eq!(super::check(&crate::root()), Vec::<String>::new());
     }
 }

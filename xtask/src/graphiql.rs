@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_has_the_files_beside_it_and_the_policy_its_hashes() {
+    fn the_page_references_its_files_and_the_policy_its_hashes() {
         let assets = root().join(CRATE).join("assets");
         let mut gzip = Command::new("gzip");
         let output = gzip.arg("-dc").arg(assets.join("graphiql.html.gz")).output().unwrap();
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn base64_fills_up_its_last_group() {
+    fn base64_pads_its_last_group() {
         for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v")] {
             assert_eq!(base64(bytes.as_bytes()), text);
         }
@@ -238,14 +238,14 @@ mod tests {
     }
 
     #[test]
-    fn a_style_sheet_loses_its_fonts_alone() {
+    fn removes_only_fonts_from_a_style_sheet() {
         let sheet =
             "a {\n  b: c;\n}\n@font-face {\n  src: url(x);\n}\n@font-face {\n  d: e;\n}\nf {\n}\n";
         assert_eq!(without_fonts(sheet), "a {\n  b: c;\n}\nf {\n}\n");
     }
 
     #[test]
-    fn a_text_that_ends_its_element_is_found() {
+    fn finds_text_that_ends_its_element() {
         for (text, fits) in [
             ("let a = 1 < 2;", true),
             ("'</ScRipt>'", false),

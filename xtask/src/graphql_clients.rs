@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_script_becomes_a_text_of_json() {
+    fn a_script_becomes_a_json_string() {
         assert_eq!(escaped("say(\"a\\b\")\n// ü"), "say(\\\"a\\\\b\\\")\\u000a// ü");
     }
 }

@@ -286,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_client_has_an_address_of_its_own() {
+    fn every_client_has_a_separate_address() {
         assert_eq!(client(0), Ipv4Addr::new(10, 0, 0, 0));
         assert_eq!(client(CLIENTS - 1), Ipv4Addr::new(10, 15, 66, 63));
         assert_eq!(CLIENTS % (THREADS * 10 * BATCH), 0);

@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_found() {
+    fn finds_fields() {
         let json = r#"{"id":7,"result":{"sessionId":"A1","value":""}}"#;
         assert_eq!(text_field(json, "sessionId").as_deref(), Ok("A1"));
         assert_eq!(text_field(json, "value").as_deref(), Ok(""));

@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_added_and_removed_is_told() {
+    fn reports_additions_and_removals() {
         #[track_caller]
         fn check(written: &str, found: &str, expected: &[&str]) {
             assert_eq!(difference(written, found), expected);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn each_crate_has_its_list_beside_its_manifest() {
+    fn each_crate_has_its_list_next_to_its_manifest() {
         for krate in audit::crates() {
             let list = list_of(krate);
             assert!(list.with_file_name("Cargo.toml").is_file(), "{}", list.display());

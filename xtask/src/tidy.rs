@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn faults_are_found() {
+    fn finds_faults() {
         assert_eq!(source("a.rs", "//! A.\nfn a() {}\n"), Vec::<String>::new());
         assert_eq!(source("a.rs", "fn a() {}\n").len(), 1);
         assert_eq!(source("a.rs", "//! A. \n").len(), 1);

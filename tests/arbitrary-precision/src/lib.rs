@@ -95,7 +95,7 @@ const NUMBERS: [(&str, f64); 10] = [
 ];
 
 #[test]
-fn floats_are_read_in_every_form_of_type() {
+fn reads_floats_in_every_form_of_type() {
     assert_eq!(serde_json::from_str::<Value>("1.10").unwrap().to_string(), "1.10");
     for (text, expected) in NUMBERS {
         assert_eq!(read::<f64>(text), Ok(expected), "{text}");
@@ -132,7 +132,7 @@ fn whole_numbers_are_read_from_floats() {
 }
 
 #[test]
-fn wrong_numbers_are_named() {
+fn names_invalid_numbers() {
     for (text, expected) in [
         (r#"{"id":1,"ratio":"2.0"}"#, "ratio: Expected number, got string"),
         (r#"{"id":1,"ratio":1,"count":1.50}"#, "count: Expected integer, got number"),
@@ -151,7 +151,7 @@ fn wrong_numbers_are_named() {
 }
 
 #[test]
-fn serialization_reads_the_same_numbers() {
+fn serialization_preserves_numbers() {
     for (text, expected) in NUMBERS {
         let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
         assert_eq!(deserialize_from_json::<f64>(value(text)).unwrap(), expected, "{text}");

@@ -273,7 +273,7 @@ fn router() -> Result<Router, BoxError> {
 }
 
 #[tokio::test]
-async fn every_cell_is_real() -> Result<(), BoxError> {
+async fn every_table_cell_is_correct() -> Result<(), BoxError> {
     let client = TestClient::new(router()?);
     client.get("/users?page=3").await.assert_text("3");
     client.get("/users/7").await.assert_json(json!({ "name": "Ada", "age": 36 }));
@@ -320,7 +320,7 @@ async fn a_server_has_each_setting() -> Result<(), BoxError> {
 }
 
 #[tokio::test]
-async fn middleware_runs_in_its_order_and_for_routes_alone() {
+async fn middleware_runs_in_order_and_only_for_routes() {
     fn stamp(name: &'static str) -> Middleware {
         Middleware::new(move |req: &mut Request| {
             req.headers_mut().append("x-stamp", header::HeaderValue::from_static(name));
@@ -394,7 +394,7 @@ async fn paths_are_exact_and_values_have_types() {
 }
 
 #[tokio::test]
-async fn a_slash_at_the_end_and_the_host_choose_routes_as_the_guide_says() {
+async fn trailing_slash_and_host_select_routes_as_documented() {
     let site = routes! {
         host: ":tenant.example.com",
         "home": { GET: async |Path(tenant): Path<String>| tenant },

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_compiled_is_there() {
+    fn compiled_files_exist() {
         for file in FILES {
             assert!(root().join(file).exists(), "{file}");
         }

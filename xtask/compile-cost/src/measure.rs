@@ -106,14 +106,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_of_children_is_found_behind_any_name() {
+    fn finds_the_time_of_children_after_any_name() {
         let stat = "7 (a) b) S 1 1 1 0 -1 4194304 1 2 3 4 11 12 250 50 20 0 1 0";
         assert_eq!(children_time(stat), Some(Duration::from_secs(3)));
         assert_eq!(children_time("7 (a) S 1"), None);
     }
 
     #[test]
-    fn the_median_is_taken_of_each_figure() {
+    fn computes_the_median_of_each_figure() {
         let cost = |processor, time| Cost {
             processor: Duration::from_secs(processor),
             time: Duration::from_secs(time),

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_changes_one_line_and_moves_none() {
+    fn an_edit_changes_one_line_and_shifts_none() {
         for framework in Framework::ALL {
             let [before, after] = [0, 7].map(|edit| framework.source(10, edit));
             let differing = before.lines().zip(after.lines()).filter(|(a, b)| a != b);

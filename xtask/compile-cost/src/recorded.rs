@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_figures_can_be_read() {
         assert_eq!(parse(lines(1_234).line().trim_end()), Some(lines(1_234)));
         for line in ["short 50 lines", "short 50 lines 0", "short x lines 1", "short 50 lines 1 1"]
         {
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_is_counted_and_every_count_has_its_line() {
+    fn counts_and_lines_correspond() {
         let binary = Figure::new("short", 50, "binary", 9);
         assert_eq!(faults(&[lines(9)], &[]), ["short 50 lines: no line for it"]);
         let found = faults(&[lines(9)], &[lines(9), binary]);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_replaces_its_own_lines_alone() {
+    fn a_run_replaces_only_its_own_lines() {
         let full = Figure::new("full", 300, "lines", 5);
         let found = merged(vec![lines(1), full.clone()], &[lines(2)]);
         assert_eq!(found, [full, lines(2)]);

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_library_is_found_by_its_name() {
+    fn finds_a_library_by_its_name() {
         let message = |kind: &str, name: &str, files: &str| {
             format!(
                 "{{\"reason\":\"compiler-artifact\",\"package_id\":\"a\",\"target\":{{\"kind\":[\"{kind}\"],\

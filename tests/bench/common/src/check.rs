@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_of_names_has_no_order_and_no_case() {
+    fn lists_of_names_ignore_order_and_case() {
         assert_eq!(list("RateLimit, Retry-After"), list("retry-after,ratelimit"));
         assert_ne!(list("RateLimit"), list("RateLimit, Retry-After"));
     }

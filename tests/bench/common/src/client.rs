@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_there_when_its_body_is() {
+    fn a_response_is_complete_with_its_body() {
         let text = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: y\r\n\r\nok";
         assert!(parse(&text[..text.len() - 1]).unwrap().is_none());
         let answer = parse(text).unwrap().unwrap();

@@ -153,7 +153,7 @@ mod tests {
     use crate::workload;
 
     #[test]
-    fn the_bodies_of_the_workloads_are_answered_as_they_should() {
+    fn workload_bodies_get_the_expected_responses() {
         assert_eq!(echo(workload::USER.as_bytes()).unwrap(), workload::USER.as_bytes());
         let refused = echo(workload::bad_user().as_bytes()).unwrap_err();
         assert_eq!(refused.body(), workload::REFUSAL.as_bytes());

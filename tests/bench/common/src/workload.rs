@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_body_of_the_post_has_about_a_kilobyte() {
+    fn the_post_body_is_about_a_kilobyte() {
         assert!((950..=1_100).contains(&USER.len()), "{}", USER.len());
         assert_ne!(bad_user(), USER);
     }

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_complete_when_its_body_is() {
+    fn a_response_is_complete_with_its_body() {
         let text = b"HTTP/1.1 200 OK\r\ncontent-type: x\r\nContent-Length: 12\r\n\r\n123456789012";
         assert_eq!(complete(text), Some(*b"200"));
         assert_eq!(complete(&text[..text.len() - 1]), None);

@@ -303,7 +303,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_silent_server_leaves_open_is_late() -> Outcome<()> {
+    fn unfinished_requests_of_a_silent_server_are_late() -> Outcome<()> {
         // The kernel accepts connections, but nothing responds.
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let mut load = Load::open(
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_pace_nothing_is_due() -> Outcome<()> {
+    fn nothing_is_due_if_no_pace_is_set() -> Outcome<()> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let mut load =
             Load::open(listener.local_addr()?, b"GET / HTTP/1.1\r\n\r\n".into(), 200, 2, None)?;
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_slow_slices_do_not_move_the_tail() -> Outcome<()> {
+    fn a_few_slow_slices_do_not_change_the_tail() -> Outcome<()> {
         let mut tally = Tally::new()?;
         for slice in 0..10 {
             let slow = if slice % 4 == 0 { 10_000 } else { 300 };

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_are_due_at_even_distances() {
+    fn requests_are_due_at_equal_intervals() {
         let start = Instant::now();
         let mut pace = Pace::new(4.0, start);
         let at = |millis| start + Duration::from_millis(millis);
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_does_not_add_up() {
+    fn rounding_errors_do_not_accumulate() {
         let start = Instant::now();
         let mut pace = Pace::new(30_000.0, start);
         let end = start + Duration::from_secs(10);
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restart_forgets_what_was_due() {
+    fn a_restart_discards_due_requests() {
         let start = Instant::now();
         let mut pace = Pace::new(10.0, start);
         let later = start + Duration::from_secs(5);

@@ -180,7 +180,7 @@ mod tests {
     use crate::row::example;
 
     #[test]
-    fn only_slow_requests_at_a_pace_are_judged() {
+    fn only_paced_requests_have_a_latency_goal() {
         let saturated = example("json", None);
         assert!(tails(&saturated).is_empty());
         assert_eq!(quiet(&saturated).found, "80 %, 0 %");
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_that_is_its_limit_meets_it() {
+    fn a_ratio_equal_to_its_limit_meets_it() {
         assert!(Goal::ratio(String::new(), 1.1, 1.1).is_met);
         assert!(Goal::ratio(String::new(), 1.104, 1.1).is_met);
         assert!(!Goal::ratio(String::new(), 1.106, 1.1).is_met);

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_figures_can_be_read() {
         for cost in [cost(Some(9.0), Some(4.5)), cost(None, Some(4.0)), cost(Some(9.0), None)] {
             assert_eq!(parse(&line(&key("json"), cost)), Some((key("json"), cost)));
         }
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_above_or_not_there_is_a_fault() {
+    fn reports_figures_that_are_missing_or_above_the_limit() {
         let limit = cost(Some(100.0), Some(4.0));
         let check = |now: Cost, then: Cost, has_valgrind: bool, expected: &[&str]| {
             let recorded = BTreeMap::from([(key("json"), then)]);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_is_counted_and_every_count_has_its_line() {
+    fn counts_and_lines_correspond() {
         let limit = cost(Some(100.0), Some(4.0));
         let soft = cost(Some(100.0), None);
         let recorded = BTreeMap::from([(key("json"), limit), (key("json-soft"), soft)]);

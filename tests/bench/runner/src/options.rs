@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paced_workload_alone_has_its_peers_and_its_time() -> Outcome {
+    fn only_a_paced_workload_has_separate_peers_and_time() -> Outcome {
         let options = parsed("--workloads p99")?;
         let names: Vec<&str> = options.peers.iter().map(|peer| peer.name).collect();
         assert_eq!(names, ["hyper", "stockade"]);

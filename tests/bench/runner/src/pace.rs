@@ -110,13 +110,13 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_needs_the_same_at_each_load_is_found_at_once() {
+    fn finds_a_server_with_constant_cost_immediately() {
         let (rate, tries) = search(10.0, |rate| rate * 10.0 / 1_000_000.0);
         assert_eq!((rate.round(), tries), (80_000.0, 1));
     }
 
     #[test]
-    fn a_server_that_needs_more_at_less_load_is_found() {
+    fn finds_a_server_that_costs_more_at_lower_load() {
         // 6 µs per request, and up to 6 µs for a wake-up that fewer requests
         // share at a lower rate.
         let busy = |rate: f64| {

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_function_has_what_it_costs_itself() {
+    fn a_function_has_its_self_cost() {
         let dump = "summary: 9\n\nfn=(1) a\n10 2\ncfn=(2) b\ncalls=1 5\n+1 4\n* 3\nfn=(2)\n5 4\n";
         let expected = [("a".to_owned(), 5.0), ("b".to_owned(), 4.0)];
         assert_eq!(functions(dump), expected);

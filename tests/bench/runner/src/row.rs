@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ratio_is_to_the_mean_of_hyper_in_its_round() {
+    fn a_ratio_is_relative_to_the_mean_of_hyper_in_its_round() {
         let sample = |cpu| Sample { cpu, user: 1.0, system: 3.0, rate: 1.0, ..Sample::default() };
         let taken = [("hyper bare", 2.0), ("x bare", 6.0), ("hyper bare", 4.0)];
         let taken = taken.map(|(name, cpu)| (name.to_owned(), sample(cpu))).to_vec();

@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_begins_and_ends_each_round() {
+    fn the_first_server_begins_and_ends_each_round() {
         assert_eq!(order(&['a', 'b', 'c'], 0), ['a', 'b', 'c', 'a']);
         assert_eq!(order(&['a', 'b', 'c'], 1), ['a', 'c', 'b', 'a']);
         assert_eq!(order(&['a'], 1), ['a', 'a']);
@@ -30,7 +30,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_apart_is_a_share_of_the_lesser() {
+    fn the_difference_is_relative_to_the_smaller_value() {
         assert_eq!((apart(2.0, 3.0), apart(3.0, 2.0), apart(2.0, 2.0)), (0.5, 0.5, 0.0));
     }
 }

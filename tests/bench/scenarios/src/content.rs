@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_as_they_say() {
+    fn contents_have_their_stated_sizes() {
         assert!((95_000..=105_000).contains(&orders().len()), "{}", orders().len());
         assert_eq!(file().len(), 10_000_000);
         let read: Orders = serde_json::from_slice(&orders()).unwrap();
