@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_an_explicit_refusal_excludes_gzip() {
+    fn only_an_accept_encoding_header_excludes_gzip() {
         assert!(!refuses_gzip(&HeaderMap::new()));
         for (value, refused) in [
             ("gzip, br", false),

@@ -359,7 +359,7 @@ mod tests {
     use crate::RouterOptions;
 
     #[test]
-    fn warns_of_forwarded_without_trusted_proxies() {
+    fn the_forwarded_header_causes_a_warning() {
         // Any other test may set the flag of the process.
         static OWN: AtomicBool = AtomicBool::new(false);
         let rules = RouterOptions::new().stage_rules(Arc::default()).unwrap();

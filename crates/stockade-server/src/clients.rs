@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_closed_connections_are_removed() {
+    fn ids_of_closed_connections_do_not_accumulate() {
         let mut book = Book::new(10);
         book.enter("192.0.2.1", 0);
         for _ in 0..1_000 {

@@ -139,7 +139,7 @@ fn problem_details_are_an_option() {
 }
 
 #[test]
-fn a_reused_error_follows_the_settings_of_each_router() {
+fn not_found_errors_follow_the_settings_of_each_router() {
     for problem_details in [false, true, false, true] {
         let options = RouterOptions::new().problem_details(problem_details);
         let expected = if problem_details {

@@ -150,7 +150,7 @@ fn duplicate_tag_descriptions_are_errors_with_both_locations() {
 }
 
 #[test]
-fn options_and_tree_describe_a_tag_the_same_way() {
+fn options_and_tree_must_describe_a_tag_the_same_way() {
     let api = routes! {
         "users": { tag: Tag::new("users", "Accounts"), GET: nothing },
     };

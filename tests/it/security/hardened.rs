@@ -81,7 +81,7 @@ fn the_shop_is_hardened() {
 }
 
 #[tokio::test]
-async fn needs_one_line_without_options() {
+async fn assert_hardened_needs_no_options() {
     stockade::testing::assert_hardened(shop::router()).await;
 }
 

@@ -153,7 +153,7 @@ fn a_status_class_and_the_default_list_statuses() {
 /// A failure with its status as a value is an error from 400, and a reply below
 /// 400.
 #[test]
-fn an_undeclared_error_of_any_status_satisfies_the_contract() {
+fn an_error_with_a_dynamic_status_satisfies_the_contract() {
     type Outcome<E> = Result<&'static str, E>;
     let status = |code: u16| StatusCode::from_u16(code).unwrap();
     for code in [202, 302, 304, 404, 503] {

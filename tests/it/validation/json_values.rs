@@ -73,7 +73,7 @@ fn every_untyped_body_has_at_most_100_000_values() {
 }
 
 #[test]
-fn only_the_size_of_typed_bodies_is_bounded() {
+fn valid_typed_bodies_are_bounded_only_by_size() {
     let app = app_of(routes! {
         "numbers": { POST: async |Body(body): Body<Numbers>| json!(body.numbers.len()) },
         "unchecked": { POST: async |Body(Unchecked(body)): Body<Unchecked<Vec<u8>>>| json!(body.len()) },
@@ -100,7 +100,7 @@ struct Rows {
 }
 
 #[test]
-fn allocates_nothing_more_for_a_too_long_list() {
+fn rejects_a_too_long_list_without_storing_it() {
     let app = app_of(routes! {
         "rows": { POST: async |Body(body): Body<Rows>| json!(body.rows.len()) },
     });

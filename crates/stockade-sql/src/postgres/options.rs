@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn only_local_connections_can_omit_tls() {
+    fn only_local_hosts_default_to_plain_text() {
         check("postgres://a@db.example/shop", SslMode::Require);
         check("postgres://a@db.example/shop?sslmode=prefer", SslMode::Require);
         check("postgres://a@db.example/shop?sslmode=disable", SslMode::Disable);

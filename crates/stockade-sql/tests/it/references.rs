@@ -20,7 +20,7 @@ async fn a_row_that_others_refer_to_stays(store: impl Items, refer: impl AsyncFn
 }
 
 #[tokio::test]
-async fn sqlite_reports_references() {
+async fn sqlite_keeps_referenced_rows() {
     let engine = engines::sqlite().await;
     let path = engine.path();
     let refer = async || {
@@ -40,7 +40,7 @@ mod postgres {
 
     #[tokio::test]
     #[ignore = "needs PostgreSQL: cargo xtask sql"]
-    async fn postgres_reports_references() {
+    async fn postgres_keeps_referenced_rows() {
         for rule in ["NO ACTION", "RESTRICT", "NO ACTION DEFERRABLE INITIALLY DEFERRED"] {
             let (db, schema) = schema(&few()).await;
             let items = format!("{schema}.items");

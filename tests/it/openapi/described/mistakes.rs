@@ -111,7 +111,7 @@ fn ambiguous_operations_name_both_locations() {
 }
 
 #[test]
-fn a_webhook_has_a_unique_name() {
+fn a_webhook_needs_a_unique_name() {
     let mut router = Router::new();
     router.get("/users", user);
     let options = OpenApiOptions::new("Users", "1").webhook("getUsers", Webhook::of::<User>());
