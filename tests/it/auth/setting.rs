@@ -525,7 +525,7 @@ fn methods_of_json_rpc_have_the_authentication_of_their_route() {
 }
 
 #[test]
-fn maps_policies_locks_documents_and_explanations_show_the_effective_authentication() {
+fn map_policy_lock_document_and_explanation_show_the_effective_auth() {
     let token = token();
     let line = line!() + 2;
     let tree = |is_open: bool| {

@@ -186,7 +186,7 @@ async fn ending_all_sessions_misses_none() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
-async fn a_further_session_of_a_subject_ends_the_oldest() {
+async fn another_session_of_a_subject_ends_the_oldest() {
     let engine = Engine::start();
     let store = open(&engine).max_per_subject(2);
     let keys = [0; 4].map(|_| unique_key());

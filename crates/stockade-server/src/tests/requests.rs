@@ -41,7 +41,7 @@ async fn the_response_to_head_has_the_length_and_no_body() {
 }
 
 #[tokio::test]
-async fn a_request_without_exactly_one_good_host_is_400_and_the_connection_stays() {
+async fn an_invalid_host_is_400_and_the_connection_stays() {
     let server = start(options(), app).await;
     let mut client = server.connect().await;
     let cases = [
