@@ -145,10 +145,10 @@ fn terminate(_shop: &mut Child) -> Outcome {
     Ok(())
 }
 
-/// A `curl` line of the shop's README, and the response below it.
+/// A `curl` line of a README, and the response below it.
 #[derive(Default)]
-struct Exchange {
-    command: String,
+pub struct Exchange {
+    pub command: String,
     /// The lines of the response: with `-i`, the head, an empty line and the
     /// body; otherwise the body.
     shown: Vec<String>,
@@ -157,8 +157,13 @@ struct Exchange {
 }
 
 impl Exchange {
+    /// Creates a GET request without an expected response.
+    pub fn get(path: &str) -> Self {
+        Self { command: format!("curl localhost:3000{path}"), ..Self::default() }
+    }
+
     /// Sends the request of the line. Returns the head and the body.
-    fn send(&self, address: &str) -> Result<String, String> {
+    pub fn send(&self, address: &str) -> Result<String, String> {
         let words = words(&self.command);
         let value_of = |option: &str| {
             words.iter().position(|word| word == option).and_then(|index| words.get(index + 1))
@@ -201,7 +206,7 @@ impl Exchange {
     /// Compares the whole response with the README. Status and body must be
     /// equal, and each header must be shown or listed as omitted. The order of
     /// the headers does not matter.
-    fn differences(&self, answer: &str) -> Vec<String> {
+    pub fn differences(&self, answer: &str) -> Vec<String> {
         let (head, body) = answer.split_once("\n\n").unwrap_or((answer, ""));
         let shown = self.shown.join("\n");
         if !words(&self.command).iter().any(|word| word == "-i") {
@@ -251,7 +256,7 @@ fn is_whole(answer: &[u8]) -> Result<bool, String> {
 /// Returns the `$ curl` lines of the README with the following lines, up to the
 /// next one or the end of the block. A line below the block that begins with
 /// `(Left out` belongs to the last one.
-fn exchanges(readme: &str) -> Vec<Exchange> {
+pub fn exchanges(readme: &str) -> Vec<Exchange> {
     let mut exchanges: Vec<Exchange> = Vec::new();
     let mut inside = false;
     for line in readme.lines() {

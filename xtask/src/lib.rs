@@ -35,6 +35,7 @@ mod patterns;
 mod pipelines;
 mod prelude;
 mod public_api;
+mod quickstart;
 mod readme;
 pub mod redis;
 mod report;
@@ -202,8 +203,14 @@ const TASKS: &[Task] = &[
     },
     // Installs a package.
     Task {
+        name: "quickstart",
+        about: "run the quick start of the README in an empty folder",
+        when: Nightly,
+        run: quickstart::run,
+    },
+    Task {
         name: "browser",
-        about: "let Chromium judge cross-origin requests and a live page",
+        about: "check cross-origin requests and pages in Chromium; `--pictures`",
         when: Nightly,
         run: browser::run,
     },
