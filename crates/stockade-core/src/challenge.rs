@@ -6,8 +6,8 @@ use stockade_errors::ApiError;
 use crate::Request;
 use crate::route_context::RouteContext;
 
-/// Returns the specification's 401 with these challenges, each a value of
-/// `WWW-Authenticate`.
+/// Returns the 401 of the specification, with a `WWW-Authenticate` header for
+/// each challenge.
 ///
 /// Source: RFC 9110, section 11.6.1.
 #[must_use]
@@ -17,9 +17,9 @@ pub fn unauthorized<'c>(challenges: impl IntoIterator<Item = &'c str>) -> ApiErr
 }
 
 impl Request {
-    /// Returns the 401 for a request without a user. It contains the challenges
-    /// of the route's authentication methods, which its last `with_auth`
-    /// declares.
+    /// Returns the 401 for a request without a user. The response contains the
+    /// challenges of the route's authentication methods; the last `with_auth`
+    /// of the route declares them.
     ///
     /// The challenge is `Bearer` if the route does not declare a method.
     ///

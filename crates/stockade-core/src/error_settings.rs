@@ -14,7 +14,7 @@ pub struct Settings {
     pub expose_errors: bool,
     /// True if errors are sent as RFC 9457 problem details.
     pub problem_details: bool,
-    /// The base of problem types.
+    /// The base of relative problem types.
     pub problem_base: Option<ProblemBase>,
 }
 
@@ -30,7 +30,7 @@ impl Settings {
     }
 
     /// Returns the type and the members of an error, for protocols with their
-    /// own error format. There is a type only with problem details.
+    /// own error format. The type is `None` unless problem details are enabled.
     pub fn problem<'e>(
         &self,
         error: &'e ApiError,

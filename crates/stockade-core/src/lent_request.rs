@@ -13,7 +13,7 @@ use crate::{BodyError, HttpBody, Request};
 /// and limits.
 pub struct LentRequest {
     req: Request,
-    /// The source of the parameters.
+    /// The original target, which contains the parameters.
     uri: Uri,
     /// True if the service has the only copy of the body.
     has_lent_body: bool,
@@ -22,7 +22,7 @@ pub struct LentRequest {
 impl LentRequest {
     /// Takes the head and the body out of a request.
     ///
-    /// The body ends with an error above the limit of the route. If it is
+    /// A body above the limit of the route ends with an error. If the body is
     /// already parsed, the service gets a copy of the original bytes, and the
     /// parsed body stays here.
     #[must_use]
@@ -61,8 +61,8 @@ impl fmt::Debug for LentRequest {
     }
 }
 
-/// Returns the byte position of the rest for `**` in the path, or `None` for a
-/// route without `**`.
+/// Returns the byte position in the path at which the rest for `**` begins, or
+/// `None` for a route without `**`.
 #[must_use]
 pub fn start_of_rest(req: &Request) -> Option<usize> {
     req.inner.params.start(stockade_path::SPLAT)

@@ -28,7 +28,7 @@ pub(crate) struct Rules {
 
 /// The body of a request in its current state.
 pub(crate) enum Payload {
-    /// The body was not used yet.
+    /// The body has not been used yet.
     Unread(HttpBody),
     /// All bytes are in memory.
     Bytes(Bytes),
@@ -49,7 +49,7 @@ impl Payload {
     pub(crate) async fn bytes(&mut self, limit: u64) -> Result<Bytes, ApiError> {
         if let Self::Unread(body) = self {
             let body = std::mem::take(body);
-            // If the caller cancels, the rest is lost.
+            // If the caller cancels the read, the rest of the body is lost.
             *self = Self::Failed(BodyError::Broken);
             *self = match collect(body, limit).await {
                 Ok(bytes) => Self::Bytes(bytes),
@@ -76,7 +76,7 @@ impl Payload {
         }
         match self {
             Self::Parsed { value, .. } | Self::Replaced(value) => Ok(value),
-            // Not reachable after the lines above. An error is safer than a
+            // The lines above make this unreachable. An error is safer than a
             // panic.
             _ => Err(BodyError::Broken.into()),
         }
@@ -90,8 +90,8 @@ impl Payload {
         }
     }
 
-    /// Returns the body for a service that may return it, and true if no copy
-    /// stays here.
+    /// Lends the body to a service, which may give it back. Also returns true
+    /// if no copy stays here.
     pub(crate) fn lend(&mut self, limit: u64) -> (HttpBody, bool) {
         match self {
             Self::Unread(_) | Self::Bytes(_) => (self.take_stream(limit), true),
@@ -106,7 +106,7 @@ impl Payload {
         *self = Self::Unread(body);
     }
 
-    /// Takes the body as a stream that counts its bytes.
+    /// Takes the body as a stream, which ends with an error above the limit.
     pub(crate) fn take_stream(&mut self, limit: u64) -> HttpBody {
         match std::mem::replace(self, Self::Bytes(Bytes::new())) {
             Self::Unread(body) => HttpBody::new(Limited { body, left: limit }),
@@ -129,7 +129,7 @@ impl HttpBody {
     }
 }
 
-/// Reads a body to its end, and counts the bytes.
+/// Reads a body to its end. Fails if it has more than `limit` bytes.
 pub(crate) async fn collect(mut body: HttpBody, limit: u64) -> Result<Bytes, BoxError> {
     let mut whole = BytesMut::new();
     let mut first = Bytes::new();
@@ -190,14 +190,14 @@ pub(crate) fn not_json() -> ApiError {
 
 const NOT_JSON: &str = "Invalid JSON body";
 
-/// Returns true for the 400 for invalid JSON.
+/// Returns true if the error is the 400 for invalid JSON.
 #[must_use]
 pub fn is_not_json(error: &ApiError) -> bool {
     error.status() == 400 && error.message() == NOT_JSON
 }
 
-/// Returns the 400 for invalid JSON. It contains the position only in
-/// development.
+/// Returns the 400 for invalid JSON. It contains the position only if `expose`
+/// is true.
 #[cold]
 pub(crate) fn invalid_json(error: &serde_json::Error, expose: bool) -> ApiError {
     let invalid = not_json();

@@ -28,8 +28,9 @@ impl ErrorContext {
         }
     }
 
-    /// An error before the middleware goes to the error handler of the route,
-    /// or to the router's handler if no route matched.
+    /// Prepares the context for an error that occurs before the middleware
+    /// runs. The error handler of the route handles it, or the router's handler
+    /// if no route matched.
     #[must_use]
     #[doc(hidden)]
     pub fn before_middleware(mut self, req: &Request, router: Option<&ErrorHandler>) -> Self {

@@ -8,7 +8,7 @@ use stockade_errors::ApiError;
 use super::OptionalFromRequest;
 use crate::{FromRequest, Request, RouteDescription};
 
-/// A value that middleware added to the request, by its type.
+/// A value that middleware added to the request. Its type identifies it.
 ///
 /// Middleware adds it with `req.extensions_mut().insert(value)`. The router
 /// cannot check this at build time. If the value is missing, the client gets a

@@ -17,10 +17,10 @@ use crate::languages::Texts;
 
 /// Error messages in several languages, for `RouterOptions::languages`.
 ///
-/// English and German are built in. A catalog is a text in Fluent syntax, with
-/// a message for each rule in [`ENGLISH`], which is a template for translators.
-/// The parameters of a rule are variables, such as `{ $limit }`; `{ $field }`
-/// is the name of the field.
+/// English and German are built in. A catalog is a text in Fluent syntax with a
+/// message for each rule. [`ENGLISH`] contains all of these messages and is a
+/// template for translators. The parameters of a rule are variables, such as
+/// `{ $limit }`; `{ $field }` is the name of the field.
 ///
 /// ```
 /// use stockade::i18n::{Catalogs, ENGLISH};
@@ -72,16 +72,17 @@ impl Catalogs {
     pub fn builtin() -> Self {
         let mut catalogs = Self { catalogs: Vec::new(), tags: Vec::new() };
         for (tag, source) in [("en", ENGLISH), ("de", GERMAN)] {
-            // If this fails, texts are missing, which fails the build.
+            // An error leaves texts out, and missing texts fail the build of
+            // the router.
             drop(catalogs.put(tag, source, false));
         }
         catalogs
     }
 
-    /// Adds the texts of a language with a tag (RFC 5646) such as `fr` or
-    /// `pt-BR`. Texts for an existing language replace texts with the same ids,
-    /// so `add("en", …)` changes English messages. Several texts for one
-    /// language are combined.
+    /// Adds texts for a language. The tag is a language tag (RFC 5646), such as
+    /// `fr` or `pt-BR`. Texts for an existing language replace texts with the
+    /// same ids, so `add("en", …)` changes English messages. Several texts for
+    /// one language are combined.
     ///
     /// An id can be:
     ///
@@ -91,8 +92,8 @@ impl Catalogs {
     /// - an id such as `problem-sold-out` for errors with the problem type
     ///   `sold-out`. The members of such an error are the variables.
     ///
-    /// Isolation marks are not written, because clients would have to remove
-    /// them.
+    /// Values are inserted without Unicode isolation marks, because clients
+    /// would have to remove the marks.
     ///
     /// # Errors
     /// Fails if the tag or the syntax is malformed, or if the source has a
@@ -103,7 +104,7 @@ impl Catalogs {
         Ok(self)
     }
 
-    /// Sets the language for requests that do not accept any other language.
+    /// Sets the language for requests that do not accept any of the languages.
     /// Default: `en`.
     ///
     /// # Errors
@@ -157,7 +158,8 @@ impl Texts for Catalogs {
 
     fn issues(&self, problems: &[(&str, Vec<&str>)]) -> Vec<String> {
         let mut issues: Vec<String> = self.catalogs.iter().flat_map(Catalog::rule_issues).collect();
-        // If one language has an application text, all languages must have it.
+        // If one language has an application text, each language except English
+        // must have it.
         let own = self.catalogs.iter().flat_map(Catalog::own_ids);
         let rules: Vec<&str> = RULES.iter().map(|(id, _)| *id).collect();
         let mut own: Vec<&str> = own.filter(|id| !rules.contains(id)).collect();

@@ -30,8 +30,8 @@ use crate::{HttpBody, Reply, Response, RouteDescription};
 /// down, the stream ends. The client reconnects elsewhere with the id of its
 /// last event ([`LastEventId`](crate::extract::LastEventId)).
 ///
-/// To send changes in the program to all clients, use a channel of tokio, here
-/// with
+/// To send each change to all clients, use a tokio channel. This example turns
+/// the channel into a stream with
 /// [`unfold`](https://docs.rs/futures-util/latest/futures_util/stream/fn.unfold.html)
 /// from the crate `futures-util`:
 ///
@@ -51,7 +51,7 @@ use crate::{HttpBody, Reply, Response, RouteDescription};
 ///         loop {
 ///             match changes.recv().await {
 ///                 Ok(change) => return Some((Event::json(&change), changes)),
-///                 // This reader was too slow, and has missed some.
+///                 // This reader was too slow and missed some changes.
 ///                 Err(RecvError::Lagged(_)) => {}
 ///                 Err(RecvError::Closed) => return None,
 ///             }
@@ -88,9 +88,10 @@ impl Sse {
         Self { events: Box::pin(Erased { stream, errors }), keep_alive: None }
     }
 
-    /// Sends a comment after this time without an event. It prevents proxies
-    /// from closing the connection, and detects vanished clients. The stream
-    /// must be polled on a tokio runtime with time enabled. Default: never.
+    /// Sends a comment after this time without an event. The comment prevents
+    /// proxies from closing the connection, and detects clients that have
+    /// disconnected. The stream must be polled on a tokio runtime with time
+    /// enabled. Default: never.
     #[must_use]
     pub fn keep_alive(mut self, interval: Duration) -> Self {
         self.keep_alive = Some(interval.max(SHORTEST_INTERVAL));
@@ -209,9 +210,9 @@ impl Event {
     ///
     /// An event with one line is written to a buffer with its exact size, which
     /// `Bytes` uses without a copy. This saves 2,200 instructions compared with
-    /// a growing text.
+    /// a growing `String`.
     fn into_bytes(self) -> Bytes {
-        // Search separately, because a combined search checks byte by byte.
+        // Two searches are faster: a combined search checks byte by byte.
         if self.data.contains('\n') || self.data.contains('\r') {
             return self.to_string().into();
         }
