@@ -43,7 +43,7 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 // Spec: Errors › Error classes.
 #[derive(Clone)]
 pub struct ApiError {
-    // Boxed in one pointer, because handlers return it in a `Result`.
+    // A single pointer, because handlers return the error in a `Result`.
     inner: Arc<Inner>,
 }
 
@@ -206,8 +206,8 @@ impl ApiError {
     /// details contain, as `type`.
     ///
     /// It is an absolute URI, or a relative path such as `sold-out`, which is
-    /// resolved against the base of `RouterOptions::problem_details`. Without a
-    /// base, a relative path is sent as `about:blank`.
+    /// resolved against the base of `RouterOptions::problem_details`. If there
+    /// is no base, a relative path is sent as `about:blank`.
     ///
     /// ```
     /// use stockade::ApiError;

@@ -6,8 +6,8 @@ use std::fmt::{self, Display, Write as _};
 /// Shortens a name to at most 200 bytes. A longer name is cut at a character
 /// boundary and ends with `…`.
 ///
-/// A client may send a name of a megabyte, and the response must not repeat it
-/// in every error.
+/// A client may send a name of 1 MB, and the response must not repeat it in
+/// every error.
 #[must_use]
 pub fn short_name(name: &str) -> Cow<'_, str> {
     short_text(name, MAX_NAME_BYTES)

@@ -2,8 +2,8 @@
 //!
 //! `slice::sort_by` generates about 50 functions for each type and order. This
 //! function sorts one list of indexes for all types; only the swap of elements
-//! is generated for each type. It needs one more allocation, so use `slice` for
-//! data of a request.
+//! is generated for each type. It needs one more allocation, so use
+//! `slice::sort_by` for the data of a request.
 
 use std::cmp::Ordering;
 

@@ -51,8 +51,8 @@ impl FieldError {
         }
     }
 
-    /// Creates the record of a custom check, with the id and the parameters of
-    /// its text.
+    /// Creates the record of a custom check, with the message, the id and the
+    /// parameters of `text`.
     pub fn of_text(
         field: impl Into<String>,
         text: ErrorText,

@@ -1,7 +1,7 @@
 //! [`FieldError`] for serde: an object with three strings.
 //!
-//! Written by hand, because this crate and the crates that depend on it should
-//! not need macros.
+//! The implementations are written by hand, so this crate and the crates that
+//! depend on it do not need serde's derive macros.
 
 use std::fmt;
 
