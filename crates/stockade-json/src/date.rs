@@ -8,7 +8,8 @@
 
 use std::fmt;
 
-/// Writes a moment in milliseconds since 1970 like JavaScript's `toISOString`.
+/// Writes a number of milliseconds since 1970 as a date, like JavaScript's
+/// `toISOString`.
 ///
 /// # Errors
 /// Fails if the formatter fails.
@@ -32,7 +33,7 @@ pub fn write(milliseconds: i64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str(str::from_utf8(rest).map_err(|_| fmt::Error)?)
 }
 
-/// Writes a number over zeros.
+/// Writes the digits of a number over a text of zeros, aligned to the right.
 fn put(zeros: &mut [u8], mut number: i64) {
     for digit in zeros.iter_mut().rev() {
         // The remainder is a digit, because the number is never negative.
@@ -83,7 +84,8 @@ impl Cursor<'_> {
         }
     }
 
-    /// Reads a time as milliseconds since midnight. Finer digits are dropped.
+    /// Reads a time as milliseconds since midnight. Digits beyond milliseconds
+    /// are dropped.
     fn time(&mut self) -> Option<i64> {
         let hour = self.number_below(24)?;
         self.one_of(b":")?;

@@ -1,7 +1,8 @@
-//! Values that are found but not read: the reader returns their text.
+//! Raw values: the reader skips a value and returns its text instead of parsing
+//! it.
 //!
 //! These functions accept the same texts as serde_json's raw values, including
-//! half a surrogate pair as an escape. A test compares the two.
+//! an escape that is half of a surrogate pair. A test compares both.
 
 use super::reader::Reader;
 use super::refused::Refused;

@@ -41,7 +41,7 @@ pub(super) fn plain_end(bytes: &[u8], start: usize) -> usize {
             None => return at + in_end(bytes, at),
         }
     }
-    // The text ends before this position.
+    // This is empty if the text ends before this position.
     at + long_length(bytes.get(at..).unwrap_or_default())
 }
 
@@ -67,11 +67,11 @@ fn long_length(bytes: &[u8]) -> usize {
 fn in_word(bytes: &[u8], from: usize) -> Option<usize> {
     let word = u64::from_le_bytes(*bytes.get(from..)?.first_chunk::<8>()?);
     // Marks the highest bit of each special byte. A byte after a special byte
-    // may also be marked by mistake.
+    // may also be marked by mistake, but only the first mark counts.
     let below = |word: u64, limit: u64| word.wrapping_sub(EACH * limit) & !word;
     let flipped = |byte: u8| word ^ (EACH * u64::from(byte));
-    // If the second bit of `"` is flipped, it directly follows the control
-    // characters.
+    // Flipping the second bit turns `"` into the byte directly after the
+    // control characters, so one comparison finds both.
     let marks = (below(flipped(2), 0x21) | below(flipped(b'\\'), 1)) & (EACH << 7);
     Some(marks.trailing_zeros() as usize / 8)
 }
@@ -79,7 +79,7 @@ fn in_word(bytes: &[u8], from: usize) -> Option<usize> {
 /// Returns the number of plain bytes from `from`, one byte at a time.
 #[cold]
 fn in_end(bytes: &[u8], from: usize) -> usize {
-    // The text ends before this position.
+    // This is empty if the text ends before this position.
     let rest = bytes.get(from..).unwrap_or_default();
     rest.iter().position(|byte| has_meaning(*byte)).unwrap_or(rest.len())
 }
@@ -89,8 +89,9 @@ fn has_meaning(byte: u8) -> bool {
     (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }
 
-/// A one in each byte.
+/// The value 1 in each byte.
 const EACH: u64 = u64::MAX / 0xff;
 
-/// In bytes. Must be a multiple of eight.
+/// The number of bytes that are searched in words before `long_length` is
+/// called. Must be a multiple of eight.
 const SHORT: usize = 40;

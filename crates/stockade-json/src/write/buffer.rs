@@ -2,8 +2,8 @@
 
 /// A buffer with written bytes at the start.
 ///
-/// The rest is zeros rather than spare capacity. Without `unsafe`, several
-/// writes can share one bounds check only on a slice with a known length.
+/// The rest is zeros rather than spare capacity. In safe code, several writes
+/// can share one bounds check only on a slice with a known length.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     bytes: Vec<u8>,
@@ -86,8 +86,9 @@ impl Buffer {
     }
 }
 
-/// Copies a slice of `SIZE` to `2 * SIZE` bytes as its first and its last
-/// `SIZE` bytes. Both slices have the same length.
+/// Copies the first and the last `SIZE` bytes of a slice, which is the whole
+/// slice if it has between `SIZE` and `2 * SIZE` bytes. Both slices must have
+/// the same length.
 #[inline]
 pub(super) fn copy_ends<const SIZE: usize>(to: &mut [u8], from: &[u8]) {
     if let (Some(to), Some(first)) = (to.first_chunk_mut::<SIZE>(), from.first_chunk()) {

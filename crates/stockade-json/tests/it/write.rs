@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use stockade_json::{to_json, to_json_string};
 
-/// Checks that both return the same text or the same error.
+/// Checks that both writers return the same text or the same error.
 #[track_caller]
 fn check<T: Serialize + ?Sized>(value: &T) {
     let comparable = |result: Result<Vec<u8>, serde_json::Error>| {
@@ -29,7 +29,7 @@ fn check_text<T: Serialize + ?Sized>(value: &T, expected: &str) {
     assert_eq!(String::from_utf8(to_json(value).unwrap()).unwrap(), expected);
 }
 
-/// Creates a value that serializes with this call of its serializer `S`.
+/// Creates a value that calls its serializer `S` with this expression.
 macro_rules! by {
     (|$serializer:ident| $made:expr) => {{
         struct Made;
@@ -280,8 +280,8 @@ fn malformed_raw_json_gives_the_same_error() {
     check_raw(Kind::Struct { one: 1, other: 1 });
 }
 
-/// Uses the form of `Number` with `arbitrary_precision`, which is disabled
-/// here.
+/// Imitates how serde_json serializes a `Number` with its feature
+/// `arbitrary_precision`, which is disabled here.
 #[test]
 fn writes_arbitrary_precision_numbers_unchanged() {
     let digits = "12345678901234567890.12345678901234567890e-400";
@@ -358,7 +358,7 @@ fn a_struct_costs_one_allocation() {
     assert_eq!(info.count_total, 1);
     assert_eq!(info.bytes_total, u64::try_from(json.len()).unwrap());
     assert_eq!(json.capacity(), json.len());
-    // The count does not change, even after an error.
+    // An error does not lose the thread's buffer, so the count stays the same.
     to_json(&(&user, Keyed(()))).unwrap_err();
     let info = allocation_counter::measure(|| json = to_json(&user).unwrap());
     assert_eq!(info.count_total, 1);
