@@ -58,11 +58,11 @@ pub fn serialize_date<D: ToDate + ?Sized>(date: &D) -> Result<String, Serializat
 ///
 /// # Beyond the spec
 /// A date without a time is midnight in UTC. A time consists of hours and
-/// minutes, optional seconds and an optional fraction. It ends with `Z` or an
-/// offset such as `+02:00`; otherwise it does not specify a moment. Digits
-/// beyond milliseconds are dropped. `t` and `z` may be lower case. A year has
-/// four digits, or a sign and six digits. Hour 24, second 60 and the year
-/// `-000000` are rejected.
+/// minutes, optional seconds and an optional fraction. It must end with `Z` or
+/// an offset such as `+02:00`, because otherwise it does not specify a moment.
+/// Digits beyond milliseconds are dropped. `t` and `z` may be lower case. A
+/// year has four digits, or a sign and six digits. Hour 24, second 60 and the
+/// year `-000000` are rejected.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};

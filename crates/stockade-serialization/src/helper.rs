@@ -14,7 +14,7 @@ use crate::{
     serialize_map, serialize_set,
 };
 
-/// Helpers that write. Clones are cheap.
+/// Helpers that write dates, maps and sets. Clones are cheap.
 ///
 /// ```
 /// use std::time::SystemTime;
@@ -90,7 +90,7 @@ impl Serialization {
     }
 }
 
-/// Helpers that read. Clones are cheap.
+/// Helpers that read dates, maps and sets. Clones are cheap.
 ///
 /// ```
 /// use std::collections::BTreeSet;

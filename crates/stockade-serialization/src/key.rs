@@ -141,7 +141,8 @@ impl<'de> Deserializer<'de> for KeyReader {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        // The text of a unit variant may look like another JSON value.
+        // Only an object is parsed as JSON: the name of a unit variant, such as
+        // `true`, may also be valid JSON.
         let reader = if self.0.starts_with('{') { self.json() } else { ValueReader(self.0.into()) };
         reader.deserialize_enum(name, variants, visitor)
     }

@@ -51,15 +51,15 @@
 //! `chrono` or `time`. The types of these crates that represent a moment then
 //! implement [`ToDate`] and [`FromDate`].
 //!
-//! Inside other data, these types pass serde their own text, usually with
-//! another precision, which is indistinguishable from any other string. A field
-//! with such a type therefore needs `#[serde(with =
+//! Inside other data, these types serialize as their own text, usually with
+//! another precision. This text looks like any other string, so it is not
+//! converted. A field with such a type therefore needs `#[serde(with =
 //! "stockade::serialization::date")]`. A `SystemTime` before 1970 needs it too,
 //! because serde rejects such values.
 //!
 //! `SystemTime` is recognized by its serde name and its field names,
 //! `secs_since_epoch` and `nanos_since_epoch`. Data that serde buffers while
-//! reading (`flatten`, `untagged`) is read like serde reads it.
+//! reading (`flatten`, `untagged`) is read by the rules of serde.
 // Spec: Serialization helpers.
 
 // Modules:

@@ -1,7 +1,7 @@
 //! Nesting levels of the data that a thread writes or reads.
 //!
-//! The counter is thread-local, like the stack. It therefore continues when a
-//! field that [`map`](crate::map) writes starts another serializer.
+//! The counter is thread-local, like the stack. It therefore continues to count
+//! if a field written with [`map`](crate::map) starts another serializer.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use stockade_json::{MAX_DEPTH, SerializationError};
 
 const MAX_WRAPPERS: usize = 2 * MAX_DEPTH;
 
-/// A guard for levels. It leaves them on drop.
+/// A guard for entered levels. It leaves them on drop.
 #[derive(Debug)]
 pub(crate) struct Levels {
     counter: &'static LocalKey<Cell<usize>>,

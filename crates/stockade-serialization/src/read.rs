@@ -40,8 +40,9 @@ use crate::{Date, SerializationError};
 /// does not match `T` or is nested more than [`MAX_DEPTH`](crate::MAX_DEPTH)
 /// levels deep.
 pub fn deserialize_from_json<T: DeserializeOwned>(value: Value) -> Result<T, SerializationError> {
-    // A flattened or tagged type may fail on a number with all digits, which
-    // serde_json passes as an object. Retry with rounded numbers.
+    // A flattened or tagged type may fail on a number with all its digits,
+    // because serde_json passes such a number as an object. Retry with rounded
+    // numbers.
     let mut rounded = if keeps_digits() { Some(value.clone()) } else { None };
     let read = T::deserialize(ValueReader(value));
     if read.is_err()
@@ -63,8 +64,8 @@ fn keeps_digits() -> bool {
     *KEEPS
 }
 
-/// Replaces numbers other than integers by the nearest floats. Returns true if
-/// a number changes.
+/// Replaces each number that is not an integer with the nearest float. Returns
+/// true if a number changes.
 fn round(value: &mut Value) -> bool {
     match value {
         Value::Number(number) if number.is_i64() || number.is_u64() => false,
