@@ -25,7 +25,8 @@ impl Constraint {
     /// An error contains the failing byte range of `text` and a message.
     pub(crate) fn parse(text: &str) -> Result<Self, (Range<usize>, String)> {
         let whole = 0..text.len();
-        // The parenthesis of the constraint is easily mistaken for a group.
+        // `:name(?:a|b)` mistakes the parentheses of the constraint for a
+        // group.
         if text.starts_with('?') {
             let message = "it begins with `?`; write the group within the parentheses";
             return Err((0..1, message.to_owned()));

@@ -133,7 +133,8 @@ impl<'p> EncodedPath<'p> {
     }
 
     /// Converts ranges of the encoded path to ranges of the original path.
-    /// Returns `None` if an expression has split a character.
+    /// Returns `None` if a range begins or ends within an encoded character,
+    /// because an expression matched only a part of it.
     #[must_use]
     pub fn origins(&self, spans: &Spans) -> Option<Spans> {
         let origin = |at: u16| {

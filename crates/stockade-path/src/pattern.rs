@@ -54,7 +54,7 @@ impl Pattern {
     /// true if the parameter may be absent. `*` and `**` are named `splat` and
     /// are never absent.
     pub fn params(&self) -> impl Iterator<Item = (&str, bool)> {
-        // A list for the reason in `Segment::params`.
+        // `Segment::params` explains why this is a list.
         self.segments.iter().flat_map(Segment::names).collect::<Vec<_>>().into_iter()
     }
 

@@ -3,8 +3,8 @@
 /// Validates a problem type: an absolute URI, or a relative path without `.`,
 /// `..` and empty segments, such as `sold-out`. Returns true if it is absolute.
 ///
-/// The restrictions make the resolution of RFC 3986, section 5.2, a simple
-/// append to the base.
+/// These restrictions ensure that resolution (RFC 3986, section 5.2) only
+/// appends a relative path to the base.
 ///
 /// # Errors
 /// Returns the reason why the text is invalid, phrased to follow the text in a

@@ -20,7 +20,7 @@
 ///
 /// The types are resolved in the crate of the callback. The field is an
 /// `Option` or a `Setting`; a `Setting` also has a value for "off". The
-/// conversion gives a `Result<_, ConfigError>`.
+/// conversion returns a `Result<_, ConfigError>`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __route_settings {
@@ -48,9 +48,10 @@ macro_rules! __route_settings {
                 /// then not reach the route. Default: every type that the
                 /// handler reads.
                 ///
-                /// A request without a body passes, and any origin can send
-                /// one. Routes for GET and HEAD and WebSockets ignore an
-                /// inherited list. See [`Accepts`](stockade_core::Accepts).
+                /// A request without a body passes, so any origin can still
+                /// send such requests. GET routes, HEAD routes and WebSockets
+                /// ignore an inherited list. See
+                /// [`Accepts`](stockade_core::Accepts).
                 ///
                 /// `false` removes an inherited list for a route, and so does
                 /// `true`, because the default is no list.
@@ -73,15 +74,16 @@ macro_rules! __route_settings {
                 ///   because the body is invalid.
                 ///
                 /// Typed values are bounded by their schema and the size of the
-                /// body. An element of a list uses the size of its type, and
-                /// its text may be as short as `{},`, so a list of large types
-                /// needs `max_items`.
+                /// body. An element of a list uses the size of its type in
+                /// memory, but its text may be as short as `{},`. A list of a
+                /// large type therefore needs `max_items`.
                 ///
-                /// A `Value` uses up to 400 bytes, and its text as few as two.
-                /// The default is at most 40 MB for each copy of the body.
-                /// There are two copies if a handler takes a `Value` that a
-                /// schema or middleware has validated, and up to three for a
-                /// moment if a tagged enum holds a `Value`.
+                /// A `Value` uses up to 400 bytes of memory, and its text may
+                /// be only two bytes long. The default therefore limits each
+                /// copy of the body to 40 MB. There are two copies if a handler
+                /// takes a `Value` that a schema or middleware has validated,
+                /// and up to three for a moment if a tagged enum holds a
+                /// `Value`.
                 ///
                 /// You cannot switch it off, because it bounds memory. Set a
                 /// larger number for a route that needs it.
@@ -90,22 +92,22 @@ macro_rules! __route_settings {
                 max_json_values(values: usize) -> Option<usize> { Ok(Some(values)) } = Some(DEFAULT_MAX_JSON_VALUES);
 
                 /// Sets the status of a failed validation, from 400 to 499,
-                /// such as 422. Another status is a configuration error.
+                /// such as 422. Any other status is a configuration error.
                 /// Default: 400.
                 ///
                 /// It applies to each response `Validation failed`: to bodies,
                 /// queries and parameters that violate a schema of the route or
                 /// of a type, and to an
                 /// [`ApiError::validation`](stockade_core::ApiError::validation)
-                /// of a handler. A body that is not JSON stays a 400. `400`
-                /// restores the default for a route.
+                /// that a handler returns. A body that is not JSON stays a 400.
+                /// `400` restores the default for a route.
                 #[doc(alias = "validationStatus")]
                 [alias = "validationStatus"]
                 validation_status(status: u16) -> Option<u16> { Ok(Some(status)) } = None;
 
-                /// Lets handlers finish after their clients disconnect. `true`
-                /// is 30 s, and a `Duration` limits the time for which a
-                /// handler may continue. `false` drops the handler with its
+                /// Lets handlers finish after their clients disconnect. A
+                /// `Duration` limits the time for which a handler may continue;
+                /// `true` means 30 s. `false` drops the handler with its
                 /// client, even if the request has an idempotency key. Default:
                 /// a handler is dropped if its client disconnects, except for a
                 /// request with an idempotency key.
@@ -121,7 +123,8 @@ macro_rules! __route_settings {
                 /// Use it for handlers that must not stop halfway, such as a
                 /// payment by another service. Event streams, other streams and
                 /// WebSockets end with their clients: they ignore an inherited
-                /// value, and their own is a configuration error.
+                /// value, and setting it for such a route is a configuration
+                /// error.
                 [skip]
                 run_to_completion(time: impl IntoSetting<Duration>) -> Setting<Duration> {
                     time_of(time.into_setting())
@@ -143,32 +146,33 @@ macro_rules! __route_settings {
                 /// [`ErrorReply`](stockade_core::ErrorReply), the options of a
                 /// handler, or the result of `create_error_handler`. `false`
                 /// removes an inherited handler, so the errors of the routes
-                /// have the default body. So does `true`, which is the default.
-                /// Default: none.
+                /// have the default body. `true` does the same, because it
+                /// restores the default. Default: none.
                 ///
                 /// A function may also take the request's
                 /// [`RequestHead`](stockade_core::RequestHead), which has the
                 /// headers and the user: `fn problem(error: &mut ErrorReply,
                 /// req: &RequestHead)`.
                 ///
-                /// The innermost handler counts: the handler of the route, of
-                /// the nearest node or group, of the router. The handler of a
-                /// router also receives the errors of requests without a route:
-                /// unknown paths (404), wrong methods (405), and requests that
-                /// the built-in server rejects, for instance because `Host` is
-                /// missing. Malformed requests and requests with invalid
-                /// framing keep their fixed response.
+                /// The innermost handler counts: the handler of the route, then
+                /// of the nearest node or group, then of the router. The
+                /// handler of a router also receives the errors of requests
+                /// without a route: unknown paths (404), wrong methods (405),
+                /// and requests that the built-in server rejects, for instance
+                /// because `Host` is missing. Malformed requests and requests
+                /// with invalid framing keep their fixed response.
                 ///
                 /// The handler of a route runs before the route's own
                 /// middleware, its limits and its timeout. It runs after the
                 /// middleware of the router, its groups and the tree; the
                 /// handler of the group, the tree or the router receives their
                 /// errors. The handler also receives the errors that occur
-                /// before all middleware: the 429 of the router, and a body
-                /// with a disallowed announced length or media type. On a route
-                /// with [`auth`](Self::auth) it runs before authentication, so
-                /// it also receives the 401, and errors of middleware that runs
-                /// after authentication.
+                /// before all middleware: the 429 of the router, the 413 for an
+                /// announced length above the limit, and the 415 for a media
+                /// type that the route does not accept. On a route with
+                /// [`auth`](Self::auth), the handler runs before
+                /// authentication. It therefore also receives the 401, and the
+                /// errors of middleware that runs after authentication.
                 #[doc(alias = "errorHandling")]
                 [skip]
                 error_handling<M>(handler: impl IntoErrorHandling<M>)
@@ -178,10 +182,10 @@ macro_rules! __route_settings {
 
                 /// Sets a rate limit, such as `10 / MINUTE`, or a
                 /// [`RateLimit`](stockade_stages::RateLimit). A limit of a node
-                /// or a route may choose key and quota for each request, by
-                /// [`RateLimit::by`](stockade_stages::RateLimit::by). Default:
-                /// 100 requests per 60 s for each client, over all routes of
-                /// the router.
+                /// or a route may choose the key and the quota for each request
+                /// with [`RateLimit::by`](stockade_stages::RateLimit::by).
+                /// Default: 100 requests per 60 s for each client, over all
+                /// routes of the router.
                 ///
                 /// Limits add up: the limit of a group or a node counts the
                 /// requests to all routes in it together. The limit of a route
@@ -190,15 +194,15 @@ macro_rules! __route_settings {
                 /// [`with_rate_limit`](stockade_stages::with_rate_limit).
                 ///
                 /// `false` means no limit: the routes are not charged to the
-                /// limit of the router either. All other bounds stay. `true`
-                /// applies only the limit of the router, even if the node
-                /// around the route has `false`.
+                /// limit of the router either. All other limits still apply.
+                /// `true` applies only the limit of the router, even if the
+                /// node around the route has `false`.
                 ///
                 /// The limit of a group, a node or a route runs before its own
                 /// middleware, and after the middleware around it. If the route
                 /// has [`auth`](Self::auth), a limit by address runs before
-                /// authentication. A limit by the request runs after its own
-                /// middleware and after authentication.
+                /// authentication. A limit from `RateLimit::by` runs after the
+                /// middleware of its level and after authentication.
                 #[doc(alias = "rateLimit")]
                 [deserialize_with = "rate_limit_in_file", alias = "rateLimit"]
                 rate_limit(limit: impl IntoRateLimit<Self>) -> Setting<Placed<RateLimit>> {
@@ -209,8 +213,8 @@ macro_rules! __route_settings {
                 /// request gets 503 at once. It is a number, or
                 /// [`with_concurrency_limit`](stockade_stages::with_concurrency_limit).
                 /// Choose the number of requests that the program can process
-                /// at one time, such as the number of connections in its pool.
-                /// Default: none.
+                /// at the same time, such as the number of connections in its
+                /// pool. Default: none.
                 ///
                 /// Limits add up: the limit of a router, a group or a node
                 /// counts the requests to all routes in it together. `false`
@@ -256,8 +260,8 @@ macro_rules! __route_settings {
                     Ok(rules.into_setting().map(Box::new))
                 } = Setting::Value(Box::default());
 
-                /// Authenticates requests by an `Auth`, or by a reference to
-                /// one. Default: no authentication.
+                /// Authenticates requests with an `Auth`, or with a reference
+                /// to one. Default: no authentication.
                 ///
                 /// `auth` and [`public`](Self::public) share one slot: the
                 /// innermost level that sets either of them counts. So `auth`
@@ -267,16 +271,16 @@ macro_rules! __route_settings {
                 /// false` does not compile. Use [`public`](Self::public), which
                 /// requires a reason to open a route.
                 ///
-                /// At a router, it covers every route, mount and fallback. The
+                /// On a router, it covers every route, mount and fallback. The
                 /// only exceptions are the routes of
                 /// [`health_routes`](crate::health_routes) and of OpenAPI
                 /// documents, which declare their own access.
                 ///
                 /// It runs after the middleware of the router, and before the
                 /// middleware of groups, nodes and routes. Rate limits by
-                /// address of all these levels run before it, so wrong
-                /// passwords count. A rate limit with a key generator runs
-                /// after it, because the key may depend on the user.
+                /// address of all these levels run before it, so attempts with
+                /// wrong passwords count. A rate limit with a key generator
+                /// runs after it, because the key may depend on the user.
                 [skip]
                 auth(auth: impl IntoAuthentication) -> Setting<Arc<Placed<Authentication>>> {
                     let placed = Placed::new(auth.into_authentication(), Location::caller());
@@ -284,9 +288,9 @@ macro_rules! __route_settings {
                 } = Setting::Inherit;
 
                 /// Sets the reason why routes need no login. It removes the
-                /// inherited [`auth`](Self::auth), but no middleware, such as
-                /// `with_auth`. Policies and the map list the reason for each
-                /// route, and
+                /// inherited [`auth`](Self::auth), but does not remove
+                /// middleware such as `with_auth`. Policies and the map list
+                /// the reason for each route, and
                 /// [`Endpoint::public_reason`](stockade_core::Endpoint::public_reason)
                 /// returns it. Default: none.
                 ///
@@ -302,14 +306,14 @@ macro_rules! __route_settings {
                     reason_of("public", reason.into_setting())
                 } = Setting::Inherit;
 
-                /// Sets the reason why WebSockets and event streams may outlive
-                /// the login of their user, and lets them. By default they end
-                /// when the token expires or is revoked, when the session ends,
-                /// and when the API key or the user is removed.
+                /// Lets WebSockets and event streams outlive the login of their
+                /// user, and sets the reason. By default, they end when the
+                /// token expires or is revoked, when the session ends, and when
+                /// the API key or the user is removed.
                 /// [`Endpoint::outlives_user_reason`](stockade_core::Endpoint::outlives_user_reason)
-                /// returns the reason, and a policy lists it for each route. An
-                /// empty reason is a configuration error. `false` removes the
-                /// reason of a node for a route. Default: none.
+                /// returns the reason, and policies list it for each route. An
+                /// empty reason is a configuration error. `false` removes an
+                /// inherited reason for a route. Default: none.
                 [skip]
                 outlives_user(reason: impl IntoSetting<String>) -> Setting<Arc<String>> {
                     reason_of("outlives_user", reason.into_setting())
@@ -335,12 +339,12 @@ macro_rules! __route_settings {
                 /// summary. [`Endpoint::docs`](stockade_core::Endpoint::docs)
                 /// returns it. Default: none.
                 ///
-                /// The documentation of a router, a group or a node has the
-                /// defaults of its routes. You cannot switch it off; a route
-                /// replaces single parts, and omits responses and examples that
-                /// it cannot have. A summary describes one route, so it is a
-                /// configuration error at these levels: use [`tag`](Self::tag)
-                /// to describe a group of routes.
+                /// The documentation of a router, a group or a node sets the
+                /// defaults for its routes. You cannot switch it off. A route
+                /// replaces individual parts, and omits responses and examples
+                /// that it cannot have. A summary describes one route, so it is
+                /// a configuration error at these levels: use
+                /// [`tag`](Self::tag) to describe a group of routes.
                 [skip]
                 docs(docs: impl Into<RouteDocs>) -> DocsSetting {
                     Ok(DocsSetting::new(docs.into(), Location::caller()))

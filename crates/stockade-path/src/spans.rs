@@ -10,8 +10,8 @@ use std::fmt;
 #[derive(Clone, Default)]
 pub struct Spans {
     inline: [(u16, u16); INLINE],
-    /// The number of `inline` ranges in use. Invariant: all of them, unless
-    /// `more` is empty.
+    /// The number of `inline` ranges in use. Invariant: all are in use if
+    /// `more` is not empty.
     used: usize,
     more: Vec<(u16, u16)>,
 }

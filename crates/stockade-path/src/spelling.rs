@@ -26,7 +26,7 @@ pub enum Spelling {
 }
 
 impl Spelling {
-    /// All spellings, in increasing amount of decoding.
+    /// All spellings, from the least to the most decoding.
     pub const ALL: [Self; 3] = [Self::Unreserved, Self::Once, Self::Twice];
 
     /// Returns a path, or a part of one, in this spelling.
