@@ -40,9 +40,9 @@ fn is_off(setting: &bool) -> bool {
 }
 
 impl IdempotencyInfo {
-    /// Describes keys with the default behavior: they are rejected while the
-    /// store is down, run again after a crash, and belong to the user or the
-    /// client.
+    /// Describes keys with the default behavior: requests are rejected while
+    /// the store is down, and run again after a crash. A key belongs to the
+    /// user or the client.
     #[must_use]
     pub fn new(required: bool, lease: Duration, ttl: Duration) -> Self {
         Self {

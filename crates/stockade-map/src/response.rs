@@ -197,17 +197,17 @@ impl<'de> Deserialize<'de> for StatusDoc {
 pub enum BodyDoc<S = Value> {
     /// No body.
     None,
-    /// The body of an error, in the form of the application.
+    /// The body of an error, in the error format of the application.
     Error,
     /// The body of an error that lists the failing fields.
     ValidationError,
-    /// A body in one of these forms.
+    /// A body in one of these representations.
     Content(Vec<ContentInfo<S>>),
     /// An unknown body, or none.
     Unknown,
 }
 
-/// A form of a body: its media type, and the schema of its values.
+/// A representation of a body: its media type, and the schema of its values.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ContentInfo<S = Value> {
@@ -254,7 +254,7 @@ impl HeaderDoc {
 }
 
 impl<S> BodyDoc<S> {
-    /// Returns the forms of the body, if its content is described.
+    /// Returns the representations of the body, if its content is described.
     #[must_use]
     pub fn contents(&self) -> &[ContentInfo<S>] {
         match self {
@@ -309,7 +309,7 @@ impl ResponseDoc {
         Self::with_body(status, BodyDoc::None)
     }
 
-    /// Creates a response with the body of an error, in the form of the
+    /// Creates a response with the body of an error, in the error format of the
     /// application.
     #[must_use]
     pub fn error(status: impl Into<StatusDoc>) -> Self {
@@ -369,7 +369,7 @@ impl ResponseDoc {
         self
     }
 
-    /// Adds a form of the body.
+    /// Adds a representation of the body.
     #[must_use]
     pub fn content(mut self, content: Content) -> Self {
         match &mut self.body {

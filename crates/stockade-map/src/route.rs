@@ -90,14 +90,14 @@ pub struct RouteInfo {
     pub host: Option<HostInfo>,
     /// Its declared path, with prefixes: `/users/:id`.
     pub path: String,
-    /// Its path in braces, such as `/users/{id}`: one for each choice of its
-    /// optional parameters, the longest first.
+    /// Its paths with parameters in braces, such as `/users/{id}`: one for each
+    /// choice of its optional parameters, the longest first.
     pub templates: Vec<String>,
     /// Its name for `generate_url`.
     pub name: Option<String>,
     /// Its name, or a name generated from method and path: `getUsersById`.
     pub operation_id: String,
-    /// The place of its declaration.
+    /// The source location of its declaration.
     pub location: Place,
     /// The parameters of the path, in order.
     pub params: Vec<ParamInfo>,
@@ -296,8 +296,7 @@ pub struct FieldInfo {
 pub struct BodyInfo {
     /// True if a request without a body is rejected.
     pub required: bool,
-    /// The accepted forms, each a media type and the JSON Schema of its
-    /// content.
+    /// The accepted media types, each with the JSON Schema of its content.
     pub content: Vec<ContentInfo>,
 }
 
@@ -314,11 +313,13 @@ pub struct RouteAccess {
     /// The required roles: one of each inner list.
     #[serde(default)]
     pub roles: Vec<Vec<String>>,
-    /// The names of the required permissions; `None` for an unnamed function.
+    /// The names of the required permissions; `None` for a permission without a
+    /// name.
     #[serde(default)]
     pub permissions: Vec<Option<String>>,
-    /// True if a role, a permission or the user is required before middleware
-    /// that authenticates the user again. The handler receives the later user.
+    /// True if the route requires a user, a role or a permission, and later
+    /// middleware authenticates the user again. The handler receives the later
+    /// user.
     #[serde(default)]
     pub judges_earlier_user: bool,
     /// The reason why the route is public, if it declares one.
@@ -411,7 +412,7 @@ pub struct Limits {
     /// The largest body, in bytes.
     pub max_body: u64,
     /// The time limit until the head of the response, in milliseconds, and the
-    /// status of the response after it.
+    /// status of the response when it expires.
     pub timeout: Option<(u64, u16)>,
     /// The accepted media types of a body; `None` for any type.
     pub accepts: Option<Vec<String>>,
@@ -441,12 +442,12 @@ impl QuotaInfo {
     }
 }
 
-/// The connections of a WebSocket route, and the forms of their messages.
+/// The connections of a WebSocket route, and the schemas of their messages.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct WebSocketInfo {
-    /// The other origins that may connect: `*` for all. Empty if only the same
-    /// origin may connect, or none.
+    /// The other origins that may connect: `*` for all. Empty if no other
+    /// origin may connect.
     pub allowed_origins: Vec<String>,
     /// True if only the same origin may connect.
     pub same_origin: bool,
@@ -489,7 +490,7 @@ pub struct MiddlewareInfo {
     /// The level of the definition that contains it; `None` if the framework
     /// adds it.
     pub level: Option<MiddlewareLevel>,
-    /// The place of its addition.
+    /// The source location that adds it.
     pub location: Option<Place>,
     /// True if it does not describe itself, so it may send any response.
     pub is_opaque: bool,

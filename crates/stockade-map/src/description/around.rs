@@ -64,26 +64,26 @@ pub struct AddedHeader {
     pub by: Cow<'static, str>,
 }
 
-/// The form of the errors that the application's error handler writes.
+/// The format of the errors that the application's error handler writes.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ErrorForm {
     /// The schema of the JSON body; `None` if nothing is known.
     pub schema: Option<SchemaOf>,
     /// The number of responses that are described before the handler. Errors
-    /// have the form from this index of [`DescribedRoute::answers`] on, unless
-    /// a later form replaces it.
+    /// have the format from this index of [`DescribedRoute::answers`] on,
+    /// unless a later format replaces it.
     pub from_answer: usize,
 }
 
 impl ErrorForm {
-    /// Creates the form for all errors of a route.
+    /// Creates the format for all errors of a route.
     #[must_use]
     pub fn new(schema: Option<SchemaOf>) -> Self {
         Self { schema, from_answer: 0 }
     }
 
-    /// Returns the body of an error in this form. A JSON body is described as
+    /// Returns the body of an error in this format. A JSON body is described as
     /// problem details if the router sends problem details.
     #[must_use]
     pub fn body(&self, problem_details: bool) -> BodyDoc<ContentSchema> {
@@ -156,8 +156,8 @@ impl DescribedRoute {
         all
     }
 
-    /// Returns the form of the response at this index if it is an error that an
-    /// error handler writes. The innermost handler around it counts.
+    /// Returns the error format of the response at this index if it is an error
+    /// that an error handler writes. The innermost handler around it counts.
     #[must_use]
     pub fn error_form_of(&self, answer: usize) -> Option<&ErrorForm> {
         let is_error = self.answers.get(answer).is_some_and(ResponseDoc::has_error_body);

@@ -45,5 +45,5 @@ pub type ResponseDoc = crate::ResponseInfo<ContentSchema>;
 /// A problem type while its route is described.
 pub type ProblemDoc = crate::ProblemInfo<ContentSchema>;
 
-/// A form of a body while its route is described.
+/// A representation of a body while its route is described.
 pub type Content = crate::ContentInfo<ContentSchema>;

@@ -26,7 +26,7 @@ pub struct DescribedRoute {
     pub added_headers: Vec<AddedHeader>,
     /// The schemas that middleware uses to validate parts of the request.
     pub inputs: Vec<InputFact>,
-    /// The forms that the application's error handlers give to the errors of
+    /// The formats that the application's error handlers use for the errors of
     /// the parts after them.
     pub error_forms: Vec<ErrorForm>,
 }

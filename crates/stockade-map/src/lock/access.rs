@@ -57,7 +57,8 @@ fn schemes(c: &mut Comparison<'_>, old: &RouteAccess, new: &RouteAccess) {
     if old.user == Need::None || new.user == Need::None {
         return;
     }
-    // Two methods may have the same name, and even the same facts.
+    // Two methods may have the same name, or even be equal, so this pairs them
+    // one by one.
     let gone = without(&old.schemes, &new.schemes);
     let mut added = without(&new.schemes, &old.schemes);
     for before in &gone {

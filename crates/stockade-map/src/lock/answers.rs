@@ -75,7 +75,7 @@ fn answer(c: &mut Comparison<'_>, status: &str, old: &AnswerLock, new: &AnswerLo
     headers(c, &at, &old.headers, &new.headers);
 }
 
-/// Compares the forms of errors.
+/// Compares the formats of errors.
 fn forms(c: &mut Comparison<'_>, at: &str, old: &AnswerLock, new: &AnswerLock) {
     let had_form = old.error || old.fields;
     let has_form = new.error || new.fields;

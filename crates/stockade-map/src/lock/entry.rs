@@ -18,10 +18,10 @@ pub(super) const OPAQUE: &str = "(opaque)";
 /// The method in the label of the fallback route.
 pub(super) const FALLBACK: &str = "FALLBACK";
 
-/// A route in a lock: the members of [`RouteInfo`], normalized, so equal
-/// promises compare as equal. The file omits members without a value.
+/// A route in a lock: the members of [`RouteInfo`], normalized, so that routes
+/// with the same contract are equal. The file omits members without a value.
 ///
-/// `others` has the members of a map that do not have a field here.
+/// `others` contains the members of a map that do not have a field here.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(super) struct RouteLock {
     pub(super) operation_id: String,
@@ -111,7 +111,7 @@ pub(super) struct AnswerLock {
     /// True if a response does not have a body.
     #[serde(skip_serializing_if = "is_default")]
     pub(super) empty: bool,
-    /// True if a response is an error in the form of the application.
+    /// True if a response is an error in the error format of the application.
     #[serde(skip_serializing_if = "is_default")]
     pub(super) error: bool,
     /// True if a response is an error that lists fields.
@@ -199,7 +199,7 @@ impl RouteLock {
     pub(super) fn of(route: &RouteInfo, router: &RouterInfo) -> Self {
         let param = |param: &ParamInfo| {
             let mut param = param.clone();
-            // The path contains it.
+            // The path already shows this as `**`.
             param.is_rest = false;
             param
         };
@@ -257,7 +257,8 @@ impl BodyLock {
 impl LimitsLock {
     fn of(route: &RouteInfo, router: &RouterInfo) -> Self {
         let limits = &route.limits;
-        // The lock has the router's limit once, in the entry of the router.
+        // The lock contains the router's limit only once, in the entry of the
+        // router.
         let of_router = router.rate_limit.as_ref().filter(|_| !limits.rate_exempt);
         let skipped = usize::from(of_router.is_some() && limits.rate.first() == of_router);
         Self {
@@ -280,7 +281,7 @@ fn answers_of(answers: &[ResponseInfo]) -> BTreeMap<String, AnswerLock> {
         let is_first = !locks.contains_key(&status);
         let lock = locks.entry(status).or_default();
         let own = answer.headers.iter().map(|it| (it.name.to_ascii_lowercase(), it.always));
-        // The lock has the rules that cause these headers.
+        // The lock contains the rules that cause these headers.
         let is_own = |name: &str| !OF_STAGES.iter().any(|prefix| name.starts_with(prefix));
         let own: BTreeMap<String, bool> = own.filter(|(name, _)| is_own(name)).collect();
         for (name, always) in &mut lock.headers {
@@ -312,8 +313,8 @@ impl AnswerLock {
         }
     }
 
-    /// Adds a form. If the media type already has another schema, either schema
-    /// may match.
+    /// Adds a media type with its schema. If the media type already has another
+    /// schema, either schema may match.
     fn add_form(&mut self, media_type: &str, schema: &Value) {
         match self.content.get_mut(media_type) {
             None => drop(self.content.insert(media_type.to_owned(), schema.clone())),

@@ -33,7 +33,8 @@
 // - `committed`: the comparison with the committed file.
 // - `compare`: the comparison of two locks; `pairs`: the matching of their
 //   routes.
-// - `route`, `inputs`, `answers`, `access`, `limits`, `router`: its parts.
+// - `route`, `inputs`, `answers`, `access`, `limits`, `router`: the parts of
+//   the comparison.
 // - `graphql`: the members of a GraphQL schema; `idempotency`: the keys of a
 //   route.
 // - `schema`: the schemas of requests and responses.

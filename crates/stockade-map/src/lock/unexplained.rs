@@ -1,8 +1,9 @@
 //! The last part of a comparison: differences that no other rule explains.
 //!
-//! An unforeseen difference must not look like no difference. So the two
-//! entries of a route, the routers and the schemas are compared once more, as
-//! data. Each part that differs needs a change at this part.
+//! A difference that no rule foresees must not go unnoticed. So the two entries
+//! of a route, the routers and the schemas are compared once more, as data. If
+//! the other rules have not reported a change at a part that differs, this
+//! module reports it.
 
 use serde_json::{Map, Value};
 
@@ -13,24 +14,25 @@ use super::rules::{FORM, ROUTE_TEXT, UNEXPLAINED};
 use super::schema::{Resolved, resolve};
 use crate::schemas::PLACE as SCHEMAS;
 
-/// Members with rules that decide if a difference matters. Any other difference
-/// of them only affects texts.
+/// Members with rules for the differences that matter. All other differences in
+/// these members only affect texts.
 const OF_TEXT: [&str; 3] = ["docs", "named", "operation_id"];
 
 /// Members that consist of independent parts.
 const WITH_PARTS: [&str; 5] = ["access", "answers", "idempotency", "limits", "web_socket"];
 
-/// Reports the differences of a route that no change explains. `first` is the number of
-/// changes before the route was compared.
+/// Reports the differences of a route that no reported change explains. `first`
+/// is the number of changes before the route was compared.
 pub(super) fn in_route(c: &mut Comparison<'_>, old: &RouteLock, new: &RouteLock, first: usize) {
     for (at, before, after) in differences(&members(old, new, c.old), &members(new, old, c.new)) {
         let is_text = OF_TEXT.contains(&at.as_str());
         let is_explained = match at.as_str() {
             _ if is_text => c.has_changes(first),
-            // Without a user, there are no authentication methods.
+            // A route that does not authenticate users does not have
+            // authentication methods.
             "access/schemes" if c.has_noted(first, "access/user") => true,
             "web_socket/same_origin" if c.has_noted(first, "web_socket/allowed_origins") => true,
-            // A required key is a required header.
+            // A required idempotency key is also a required header.
             "idempotency/required" if c.has_noted(first, "headers") => true,
             at => c.has_noted(first, at),
         };
@@ -40,12 +42,14 @@ pub(super) fn in_route(c: &mut Comparison<'_>, old: &RouteLock, new: &RouteLock,
     }
 }
 
-/// Reports the differences of the routers and the schemas that no change explains.
+/// Reports the differences of the routers and the schemas that no reported
+/// change explains.
 pub(super) fn elsewhere(c: &mut Comparison<'_>) {
     let router = |lock: &Lock| value_of(&lock.router).as_object().map(normal_members);
     let (before, after) = (router(c.old).unwrap_or_default(), router(c.new).unwrap_or_default());
     for (member, before, after) in differences(&before, &after) {
-        // The rules for CORS of a router and of a route are the same.
+        // CORS changes of the router and of its routes are reported at the same
+        // place.
         let is_cors = member == "cors" && c.has_noted(0, "cors");
         let at = format!("router/{member}");
         if !is_cors && !c.has_noted(0, &at) {

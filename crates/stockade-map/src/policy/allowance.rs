@@ -15,7 +15,8 @@ const ALLOWANCES: &str = "allowances";
 /// The id of findings about the list of public routes.
 const PUBLIC_ROUTES: &str = "public-routes";
 
-/// The name of the fallback, which other hosts do not have.
+/// The label of the fallback, which does not exist if the routes are in another
+/// host.
 const FALLBACK: &str = "fallback";
 
 /// A permission to break a rule in some places.
@@ -61,7 +62,7 @@ impl Allowance {
         below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    /// Returns the call that adds it to a policy, as text.
+    /// Returns the code of the call that adds it to a policy.
     pub(super) fn call(&self) -> String {
         let method = if self.is_path { "allow_below" } else { "allow" };
         format!("{method}({:?}, {:?})", self.rule, self.target)
@@ -137,7 +138,7 @@ impl Policy {
         verdict.findings.extend(self.wrong_rules());
         drop_repeated(&mut verdict);
         let labels: Vec<String> = all_routes(map).map(RouteInfo::label).collect();
-        // The router is first, then route by route, then the policy itself.
+        // Sort by subject: the router, then each route, then the policy itself.
         let place = |finding: &Finding| match &*finding.subject {
             ROUTER => 0,
             POLICY => labels.len() + 2,
@@ -217,7 +218,7 @@ impl Policy {
             .then(|| format!("names a rule that the policy does not have{}", self.similar(rule)))
     }
 
-    /// Returns a hint at the intended rule.
+    /// Returns a hint about the intended rule.
     fn similar(&self, wanted: &str) -> String {
         let same = |id: &str| {
             let (id, wanted) = (id.replace('-', ""), wanted.replace(['-', '_', ' '], ""));
@@ -256,7 +257,8 @@ fn drop_repeated(verdict: &mut Verdict) {
     });
 }
 
-/// Returns a hint at the intended route, such as the same path with a prefix.
+/// Returns a hint about the intended route, such as the same path with a
+/// prefix.
 fn nearest(map: &RouteMap, target: &str) -> String {
     let (method, path) = target.split_once(' ').unwrap_or(("", target));
     let labels: Vec<String> = all_routes(map).map(RouteInfo::label).collect();
