@@ -59,7 +59,7 @@ pub(crate) struct Resolved {
     /// True if an option exposes the messages of 5xx errors in every
     /// environment.
     pub(crate) exposes_errors_always: bool,
-    /// For requests without a route.
+    /// The error handler for requests without a route.
     pub(crate) error_handler: Option<ErrorHandler>,
     /// The languages of error messages.
     pub(crate) languages: Option<Languages>,
@@ -88,7 +88,7 @@ pub(crate) struct RouteSet {
     pub(crate) endpoints: Vec<Arc<Endpoint>>,
     /// True if a route has CORS rules that differ from the rules of the router.
     pub(crate) has_own_cors: bool,
-    /// The methods of the routes that have them.
+    /// The JSON-RPC methods of each route that has some.
     pub(crate) methods: Vec<BuiltMethods>,
     pub(crate) names: HashMap<String, UrlPattern>,
     pub(crate) method_not_allowed: bool,
@@ -157,8 +157,9 @@ impl App {
         self.resolved.stages.trusts_local_peer()
     }
 
-    /// Returns the value of type `T` that
-    /// [`Router::state`](crate::Router::state) provides, or after the start
+    /// Returns the value of type `T` from
+    /// [`Router::state`](crate::Router::state). After the start, it also
+    /// returns values from
     /// [`Router::state_at_start`](crate::Router::state_at_start).
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {

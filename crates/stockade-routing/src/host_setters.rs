@@ -10,9 +10,9 @@ impl RouteTree {
     /// host is a name such as `api.example.com`, or has parameters, as in
     /// `:tenant.example.com`. Default: any host.
     ///
-    /// A parameter matches a part of the name between two dots, and precedes
-    /// the parameters of the path in [`Path`](stockade_core::extract::Path).
-    /// Nested hosts are a configuration error.
+    /// A parameter matches one label of the name, and precedes the parameters
+    /// of the path in [`Path`](stockade_core::extract::Path). Nested hosts are
+    /// a configuration error.
     ///
     /// ```
     /// use stockade::prelude::*;
@@ -40,8 +40,8 @@ impl RouteTree {
     /// # The host of a request
     ///
     /// The host is the authority of the target, if there is one (HTTP/2, and
-    /// absolute targets), otherwise `Host`. Two different hosts are a 400.
-    /// Behind a trusted proxy
+    /// absolute targets), otherwise `Host`. A request with two different hosts
+    /// gets a 400. Behind a trusted proxy
     /// ([`trust_proxy`](crate::RouterOptions::trust_proxy)) it is the last
     /// value of `X-Forwarded-Host`, or of `host` in `Forwarded`, if the request
     /// has the header. Configure the proxy to set this header; otherwise it
@@ -50,10 +50,11 @@ impl RouteTree {
     ///
     /// # Route precedence
     ///
-    /// The best host counts: text precedes a parameter, label by label from the
-    /// left. Its routes precede routes without a host, which match requests of
-    /// all hosts. Requests with an unknown or malformed host only match routes
-    /// without a host. A wrong method is a 405 with the methods of both.
+    /// Only the best matching host counts: text precedes a parameter, label by
+    /// label from the left. Its routes precede routes without a host, which
+    /// match requests of all hosts. Requests with an unknown or malformed host
+    /// only match routes without a host. A wrong method gets a 405 that lists
+    /// the methods of both.
     #[track_caller]
     pub fn host(mut self, host: &str) -> Self {
         match read(host) {
@@ -75,8 +76,8 @@ impl Router {
         self
     }
 
-    /// Sets the host of the router for all its routes, except routes for
-    /// monitoring, which uses an address as the host.
+    /// Sets the host of the router for all its routes, except the routes for
+    /// monitoring, because monitoring uses an address as the host.
     pub(crate) fn place_host(&mut self) {
         let Some(host) = self.options.route_host.take() else { return };
         for route in self.routes.iter_mut().filter(|route| !route.entry.has_any_host) {

@@ -108,7 +108,7 @@ fn examine<'r>(app: &'r Resolved, req: &Request, found: Option<RouteMatch<'r>>) 
     if sites.is_contradictory() {
         return LookUp::Rejected;
     }
-    // Another form of the path may have a better route.
+    // An equal form of the path may match a better route.
     let found = found.filter(|_| !sites.has_spellings());
     let found = found.or_else(|| sites.search(None, path, &|tables, path| find(tables, req, path)));
     let found = found.or_else(|| find_for_preflight(app, sites, None, req, path));

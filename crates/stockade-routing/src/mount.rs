@@ -23,9 +23,9 @@ impl Router {
     /// another [`App`](crate::App).
     ///
     /// It is a route of [any method](Self::any) for `path` and `path/**`, so
-    /// every better path has precedence, and so does every route of a method at
-    /// the same path. The stages of the router and the middleware of the route
-    /// run before it, as for every handler.
+    /// every more specific path has precedence, and so does a route with a
+    /// specific method at the same path. The stages of the router and the
+    /// middleware of the route run before it, as for every handler.
     ///
     /// ```
     /// # use std::task::{Context, Poll};
@@ -48,7 +48,7 @@ impl Router {
     ///
     /// let mut router = Router::new();
     /// router.get("/assets/version", async || "1.0");
-    /// // In a program, a folder: `FromTower(ServeDir::new("assets"))`, or without `FromTower`.
+    /// // A program mounts a folder: `FromTower(ServeDir::new("assets"))`, or without `FromTower`.
     /// router.mount("/assets", Echo).max_body(64 * 1024).name("assets");
     /// let app = router.build()?;
     /// assert_eq!(app.generate_url("assets", [("splat", "css/a.css")]).unwrap(), "/assets/css/a.css");
@@ -58,21 +58,21 @@ impl Router {
     /// # The request of the service
     ///
     /// - Its path begins after `path`: `/assets/css/a.css` becomes
-    ///   `/css/a.css`, and `/assets` and `/assets/` become `/`. The query
-    ///   stays. The extensions contain the original target as [`OriginalUri`],
-    ///   and the address of the peer as `PeerAddr`.
+    ///   `/css/a.css`, and `/assets` and `/assets/` become `/`. The query is
+    ///   unchanged. The extensions contain the original target as
+    ///   [`OriginalUri`], and the address of the peer as `PeerAddr`.
     /// - The path stays raw. A path gets a 400 if it has a segment `.` or `..`,
     ///   encoded or not, or if it would begin with two slashes. So no path
     ///   leads out of a folder. A path also gets a 400 if it leads to another
-    ///   route when it is decoded once or twice. So no spelling of a guarded
-    ///   path below a mount reaches its service. Symbolic links are not
-    ///   checked: `ServeDir` follows the links in its folder, wherever they
-    ///   lead.
+    ///   route when it is decoded once or twice. So if another route guards a
+    ///   path below a mount, no spelling of this path reaches the mounted
+    ///   service. Symbolic links are not checked: `ServeDir` follows the links
+    ///   in its folder, wherever they lead.
     /// - A body with an announced length above the limit of the route or the
-    ///   router gets a 413 before the service is called. A body that turns out
-    ///   to be longer passes its bytes up to the limit, and then ends with the
+    ///   router gets a 413 before the service is called. If a body turns out to
+    ///   be longer, the service reads the bytes up to the limit, and then the
     ///   error `BodyError::TooLarge`. The response is a 413 if the service
-    ///   returns this error. A service that handles the error has its own
+    ///   returns this error. A service that handles the error chooses its own
     ///   status: axum's `String` responds with 400.
     ///   [`max_body`](RouteEntry::max_body) sets the limit of the mount. The
     ///   service receives the original bytes, even if middleware has parsed
@@ -106,23 +106,23 @@ impl Router {
     /// # The response of the service
     ///
     /// - A response of the service is unchanged, whatever its status: a 404 or
-    ///   405 of `ServeDir` does not have a body, nor the form that
-    ///   `error_handling` gives to errors. `ServeDir::fallback` passes a
-    ///   missing file to another service.
+    ///   405 of `ServeDir` does not have a body, and `error_handling` does not
+    ///   apply to it. `ServeDir::fallback` passes a missing file to another
+    ///   service.
     /// - An error of the service becomes a 500 and is logged, unless it is an
     ///   [`ApiError`], or an error of the request's body, which has its own
     ///   status.
     /// - An [`App`](crate::App) handles its own errors: the `error_handling`
     ///   and the `validation_status` of the router, of a group and of a node do
     ///   not affect them. The `error_handling` of the mount itself applies to
-    ///   errors without a form from the `App`, because the innermost form
-    ///   counts.
-    /// - A redirect that only appends a slash to the path that the service sees
-    ///   gets the path of the mount: `/css/` becomes `/assets/css/`, as
-    ///   `ServeDir` needs for folders. All other redirects are unchanged.
+    ///   errors for which the `App` does not have an error handler, because the
+    ///   innermost handler counts.
+    /// - If the service redirects to its own path with a slash appended, the
+    ///   location gets the prefix of the mount: `/css/` becomes `/assets/css/`,
+    ///   as `ServeDir` needs for folders. All other redirects are unchanged.
     /// - A successful HTML response to GET or HEAD at `/assets` itself becomes
     ///   a 308 to `/assets/`, because relative links of the page would lead out
-    ///   of the mount. The query stays.
+    ///   of the mount. The query is unchanged.
     /// - A service that needs the connection itself (an axum WebSocket) does
     ///   not receive it. An [`App`](crate::App) does, on HTTP/1.1.
     ///
@@ -169,7 +169,8 @@ fn describe(doc: &mut RouteDescription) {
 async fn serve(service: impl TowerService, mut req: Request) -> Result<Response, ApiError> {
     let inner = below(req.uri(), start_of_rest(&req))?;
     let peer = req.peer();
-    // An event stream of the service ends with the user of this application.
+    // An event stream of the service ends when the login of this application's
+    // user ends.
     let lifetime = req.lend_user();
     let (mut request, _) = LentRequest::of(req);
     let method = request.method().clone();
@@ -184,8 +185,8 @@ async fn serve(service: impl TowerService, mut req: Request) -> Result<Response,
     Ok(response)
 }
 
-/// Returns the target after the path of a mount. The rest begins at `start`;
-/// `None` means the path of the mount itself.
+/// Returns the target without the path of the mount. The rest begins at
+/// `start`, which is `None` for a request to the path of the mount itself.
 fn below(uri: &Uri, start: Option<usize>) -> Result<Uri, ApiError> {
     let rest = start.and_then(|start| uri.path().get(start..)).unwrap_or_default();
     if rest.starts_with('/') || has_dot_segment(rest) {

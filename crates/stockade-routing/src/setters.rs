@@ -1,7 +1,7 @@
 //! The setters of the settings, for each type that has settings.
 //!
-//! `route_settings` in `stockade-path` declares the settings once for all
-//! types.
+//! `route_settings` in `stockade-path` declares the settings in one place for
+//! all types.
 
 use std::panic::Location;
 use std::sync::Arc;

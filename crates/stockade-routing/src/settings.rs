@@ -1,9 +1,9 @@
 //! [`RouteSettings`]: the settings of a router, a group, a node, a route and a
 //! host.
 //!
-//! `route_settings` in `stockade-path` declares the settings once for all. An
-//! inner setting replaces an outer one; only rate limits and concurrency limits
-//! add up. `auth` and `public` count together (`access.rs`).
+//! `route_settings` in `stockade-path` declares the settings in one place for
+//! all of them. An inner setting replaces an outer one; only rate limits and
+//! concurrency limits add up. `auth` and `public` share one slot (`access.rs`).
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -55,8 +55,8 @@ pub(crate) struct HostSettings {
     pub(crate) cors_origin: Option<CorsOrigin>,
 }
 
-/// Checks the reason of the setting `name`. Without a reason, the setting has
-/// no effect.
+/// Checks the reason of the setting `name`. A missing reason is an error, so
+/// the setting has no effect.
 pub(crate) fn reason_of(
     name: &str,
     reason: Setting<String>,
@@ -187,8 +187,8 @@ impl RouteSettings {
         rate.into_iter().chain(concurrency).collect()
     }
 
-    /// Creates the middleware of a rate limit by the request, which runs after
-    /// the other middleware of the level.
+    /// Creates the middleware of a rate limit that depends on the request. It
+    /// runs after the other middleware of the level.
     pub(crate) fn late_limit(&self, level: Level) -> Option<Middleware> {
         self.rate_limit_middleware(level, true)
     }
@@ -238,7 +238,7 @@ impl RouteSettings {
         }
     }
 
-    /// Removes the limits that are switched off from the middleware.
+    /// Removes the middleware of limits that are switched off.
     pub(crate) fn retain_limits(&self, middleware: &mut Vec<Middleware>) {
         if self.rate_limit.is_off() {
             middleware.retain(|it| it.mark::<LimitsRate>().is_none());
@@ -250,18 +250,18 @@ impl RouteSettings {
 }
 
 /// Returns true for middleware of groups, nodes and routes that runs before
-/// authentication: rate limits by address, because wrong passwords count; the
-/// error handler of a route, because it writes the 401; and `with_cors`,
-/// because other origins read the 401.
+/// authentication: rate limits by address, because attempts with wrong
+/// passwords count; the error handler of a route, because it writes the 401;
+/// and `with_cors`, because other origins must be able to read the 401.
 pub(crate) fn runs_before_auth(middleware: &Middleware) -> bool {
     middleware.mark::<LimitsRate>().is_some_and(|limit| limit.by_address)
         || middleware.mark::<HandlesErrors>().is_some()
         || middleware.mark::<Arc<Cors>>().is_some()
 }
 
-/// Moves rate limits by the request after the last middleware that
-/// authenticates, according to `finds_user`. The first `outer` middleware is
-/// treated separately, so none of it moves after them.
+/// Moves rate limits that depend on the request after the last middleware that
+/// authenticates, as `finds_user` reports. The first `outer` items are ordered
+/// separately, so no limit moves between the two parts.
 pub(crate) fn place_late_limits(
     middleware: &mut Vec<Middleware>,
     outer: usize,

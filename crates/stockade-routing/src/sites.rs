@@ -135,13 +135,15 @@ impl<'r> Sites<'r> {
 /// The equal forms of a path.
 pub(crate) struct Forms<'p> {
     path: &'p str,
-    /// The form that the text of routes has. `None` if it equals `path`.
+    /// The path in the encoded form that routes use for their text. `None` if
+    /// it equals `path`.
     encoded: Option<EncodedPath<'p>>,
 }
 
 impl<'p> Forms<'p> {
     pub(crate) fn of(site: &Site, spelling: Option<Spelling>, path: &'p str) -> Self {
-        // Other spellings only equal themselves.
+        // Only the original path has an encoded form. A spelling is compared
+        // unchanged.
         let has_encoded = spelling.is_none() && site.spelled.is_some();
         Self { path, encoded: has_encoded.then(|| EncodedPath::of(path)).flatten() }
     }

@@ -55,8 +55,9 @@ pub(crate) struct Stages {
     /// True after the warning about an untrusted proxy: [`WARNED`], except in a
     /// test.
     warned: &'static AtomicBool,
-    /// One for each list, the default list first. Only the default list if no
-    /// list depends on the route.
+    /// The prepared headers, first for the default list, then for the lists in
+    /// `pages`. Contains only the default list if the headers do not depend on
+    /// the route.
     pub(crate) prepared: Box<[PreparedHeaders]>,
 }
 
@@ -200,7 +201,8 @@ impl Stages {
         self.clock.now()
     }
 
-    /// Stores the last decision about a part of the request, for the headers.
+    /// Stores the last decision of the rate limit about a part of the request,
+    /// for the headers of the response.
     #[inline]
     pub(crate) fn note_parts(&self, scope: &mut RequestScope) {
         if let Some((meter, limiter)) = scope.meter.take().zip(self.limiter.as_ref()) {
@@ -224,7 +226,7 @@ impl Stages {
 
     fn add_headers(&self, response: &mut Response, scope: &RequestScope, sink: Option<&HeadSink>) {
         if upgrade::switches(response) {
-            // It only has the headers of the handshake.
+            // A protocol switch only has the headers of the handshake.
             return;
         }
         let page = if scope.page != 0 && self.exposes_by_route() { scope.page } else { 0 };
@@ -258,7 +260,7 @@ impl Stages {
     }
 }
 
-/// The facts about a request that its response needs at the end.
+/// The facts about a request that are needed when its response is finished.
 pub(crate) struct RequestScope {
     /// The CORS rules of the route, if they differ from the rules of the
     /// router.
@@ -267,7 +269,7 @@ pub(crate) struct RequestScope {
     pub(crate) page: u16,
     /// Only set if the response depends on it.
     pub(crate) origin: Option<HeaderValue>,
-    /// The decision of the router's limit.
+    /// The decision of the router's rate limit.
     pub(crate) charged: Option<Decision>,
     /// Counts the parts of the request, if it may have some.
     pub(crate) meter: Option<Arc<Meter>>,
@@ -339,9 +341,9 @@ pub(crate) fn in_rate_limit(error: &ConfigError) -> ConfigError {
     ConfigError::check(mistakes.collect()).err().unwrap_or_else(|| error.clone())
 }
 
-/// The limit on the number of lists, times the number of origins, with prepared
-/// headers in addition to the default list. Each needs a few KB. Other
-/// responses get their headers one by one.
+/// The maximum number of prepared header sets in addition to the default list.
+/// Each list needs a set for each origin and one for requests without an
+/// origin. A set needs a few KB. Other responses get their headers one by one.
 const MAX_PREPARED: usize = 256;
 
 /// For the headers of CORS and of the rate limit.

@@ -1,10 +1,10 @@
 //! [`HostRoutes`]: the routes of an application without its stages, for
 //! adapters of hosts that replace the stages.
 //!
-//! The router of a host may not be able to express all paths. It registers
-//! [paths](HostRoute::paths) for each route that match every request of the
-//! route, and maybe more, and passes the matching requests on. This module
-//! finds the route of a request by its raw path, as usual.
+//! The router of a host may not be able to express all paths. For each route,
+//! it therefore registers [paths](HostRoute::paths) that match every request of
+//! the route, and possibly more requests. It passes the matching requests to
+//! this module, which finds their route by the raw path, as usual.
 // Spec: Router construction and members › toHostRouter.
 
 mod path;
@@ -43,8 +43,9 @@ use crate::{dispatch, finish, lookup, no_route};
 /// The routes of an [`App`] without its stages: no rate limit, no CORS, no
 /// security headers, no 413 before the body is read.
 ///
-/// They keep the client's address by `trust_proxy`, the middleware, validation
-/// and handler of the route, its limits, and the default form of errors.
+/// The other parts still apply: the client's address from `trust_proxy`, the
+/// default format of errors, and the middleware, limits, validation and handler
+/// of each route.
 ///
 /// ```
 /// use stockade::Router;
@@ -72,7 +73,7 @@ pub struct HostRoutes {
 
 impl HostRoutes {
     /// Builds the routes of a router. Logs one warning that names the router
-    /// options without effect in a host.
+    /// options that have no effect in a host.
     ///
     /// # Errors
     /// Returns all configuration errors in the routes.
@@ -163,13 +164,13 @@ impl HostRoutes {
             &mut req,
         );
         if req.announces_too_much() {
-            // The code that reads the body receives the error at once; the host
-            // does not.
+            // The first read of the body fails at once, but the request itself
+            // is not rejected here.
             req.map_body(|_| HttpBody::new(TooLarge { is_told: false }));
         }
         if endpoint.has_subrequests() {
-            // For the limits of routes. The router's limit has not counted the
-            // request.
+            // The meter is for the limits of routes: the router's limit has not
+            // counted the request.
             Meter::of(&mut req, None);
         }
         HostState::Running(Box::new(run(Arc::clone(endpoint), req)))
@@ -207,8 +208,8 @@ impl fmt::Debug for HostRoutes {
 /// `with_cors` of the route, so a preflight does not need a user.
 fn preflight_of(route: &Route) -> Option<Arc<Route>> {
     let endpoint = &route.endpoint;
-    // The `with_cors` nearest to the handler also determines the rules for the
-    // response.
+    // Use the `with_cors` nearest to the handler, which also determines the
+    // CORS rules for the response.
     let mut inside_out = endpoint.middleware().iter().rev();
     let cors = inside_out.find(|middleware| middleware.mark::<Arc<Cors>>().is_some())?;
     let refuse = Handler::new(async || StatusCode::METHOD_NOT_ALLOWED);
@@ -330,12 +331,12 @@ impl HostRoute {
         methods
     }
 
-    /// Returns paths that together match every request of the route, and maybe
-    /// more. There is one for each choice of its optional parameters, in order
-    /// of preference.
+    /// Returns paths that together match every request of the route, and
+    /// possibly more requests. There is one path for each choice of its
+    /// optional parameters, in order of preference.
     #[must_use]
     pub fn paths(&self) -> Vec<HostPath> {
-        // The pattern was parsed when the route was created.
+        // This cannot fail: the pattern was parsed when the route was created.
         let pattern = Pattern::parse(self.endpoint().pattern());
         let variants = pattern.map(|pattern| pattern.variants()).unwrap_or_default();
         let mut paths: Vec<HostPath> = variants.iter().map(HostPath::of).collect();

@@ -80,7 +80,7 @@ impl Schemas {
         }
         let value = |compiled: Result<Schema, ConfigError>| match compiled {
             Ok(schema) => schemas.exported(schema.export(), false),
-            // Its configuration errors are in `mistakes`.
+            // The configuration errors of the schema are in `mistakes`.
             Err(_) => Value::Bool(true),
         };
         let replied = replied.into_iter().map(|(id, compiled)| (id, value(compiled)));
@@ -159,7 +159,7 @@ impl Schemas {
 
     /// Returns the schema of a serialized type, as JSON.
     fn of_reply(&self, schema: SchemaOf) -> Value {
-        // All response types were compiled.
+        // This is never missing: all response types were compiled.
         self.replies.get(&schema.type_id()).cloned().unwrap_or(Value::Bool(true))
     }
 
