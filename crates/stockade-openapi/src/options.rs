@@ -218,8 +218,9 @@ impl OpenApiOptions {
         self
     }
 
-    /// Serves the document and the page to clients that this middleware accepts. The `auth` of
-    /// the router does not apply to them, so list `with_auth` here.
+    /// Serves the document and the page to clients that this middleware
+    /// accepts. The `auth` of the router does not apply to the document and the
+    /// page, so list `with_auth` here.
     pub fn guarded<M>(mut self, middleware: impl IntoMiddlewareList<M>) -> Self {
         self.access = Some(Access::Guarded(middleware.into_list()));
         self

@@ -55,7 +55,7 @@ pub fn document(map: &RouteMap, options: &OpenApiOptions) -> Result<Value, Confi
     let mut document = Map::new();
     document.insert("openapi".to_owned(), json!("3.1.1"));
     document.insert("info".to_owned(), info(&options.info));
-    // This is the default, but some tools require it.
+    // This server is the default, but some tools require it.
     let default = ["/".to_owned()];
     let servers = if options.servers.is_empty() { &default[..] } else { &options.servers };
     let servers = servers.iter();

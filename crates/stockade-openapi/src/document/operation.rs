@@ -128,7 +128,7 @@ fn parameters(route: &RouteInfo, written: &Written<'_>) -> Vec<Value> {
     if let Some(query) = &route.query {
         parameters.extend(query_parameters(query));
     }
-    // The security of the operation already describes credentials.
+    // The security requirements of the operation already describe credentials.
     let schemes = &route.access.schemes;
     let is_parameter = |field: &&FieldInfo| {
         let is_key = schemes.iter().any(

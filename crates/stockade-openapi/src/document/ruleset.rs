@@ -43,16 +43,16 @@ fn in_fragment(path: &str) -> String {
 
 /// Returns the OWASP rules that a route cannot satisfy.
 fn rules_not_for(route: &RouteInfo) -> impl Iterator<Item = &'static str> {
-    // They require security for each operation.
+    // These rules require security for each operation.
     let public: &[_] = match route.access.public {
         Some(_) => &["owasp:api2:2023-write-restricted", "owasp:api2:2023-read-restricted"],
         None => &[],
     };
-    // It requires rate limit headers in each response.
+    // This rule requires rate limit headers in each response.
     let uncounted = route.limits.rate_exempt_reason.is_some();
     let uncounted = uncounted.then_some("owasp:api4:2023-rate-limit");
-    // It requires a CORS header in each response, but a WebSocket handshake has
-    // none.
+    // This rule requires a CORS header in each response, but a WebSocket
+    // handshake does not have one.
     let handshake = route.web_socket.is_some();
     let handshake = handshake.then_some("owasp:api8:2023-define-cors-origin");
     public.iter().copied().chain(uncounted).chain(handshake)

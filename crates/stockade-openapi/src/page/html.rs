@@ -52,7 +52,7 @@ impl Html {
         self.markup("<code>").text(text).markup("</code>")
     }
 
-    /// Adds an anchor name for `id` and `href`, which need no quotes for it.
+    /// Adds an anchor name for `id` and `href`. The name does not need quotes.
     pub(super) fn anchor(&mut self, name: &str) -> &mut Self {
         self.text.push_str(&anchor(name));
         self

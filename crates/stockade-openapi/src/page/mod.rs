@@ -167,7 +167,7 @@ struct Contents<'d> {
     detail: Detail,
 }
 
-/// The level of detail in the line of a response.
+/// The options for the line of a response.
 #[derive(Clone)]
 struct Detail {
     /// True if the line names the internal parts that send the response.
@@ -227,7 +227,8 @@ impl<'d> Contents<'d> {
 
     fn page(&self, part: Part<'_, 'd>) -> String {
         let mut html = Html::default();
-        // The files are below the page, and the other pages are next to them.
+        // The files are one level below the page, next to the pages of the
+        // groups.
         let last = self.options.docs_path.rsplit('/').next().unwrap_or_default();
         let (below, home, up) = match part {
             Part::Group(_) => (String::new(), format!("../{last}"), "../"),

@@ -24,7 +24,8 @@ use serde_json::{Map, Value, json};
 /// | a tuple | an array of any of its elements |
 /// | a `$ref` with siblings | `allOf` |
 ///
-/// A type or null is `nullable` with `allOf`, which client generators support.
+/// A union of a type and null becomes a `nullable` schema with `allOf`, which
+/// client generators support.
 ///
 /// ```
 /// use stockade::openapi::to_3_0;
@@ -103,7 +104,7 @@ impl Converter<'_> {
         Value::Object(out)
     }
 
-    /// Adds the schemas from positions that 3.0 does not have.
+    /// Adds the schemas from places that do not exist in 3.0.
     fn lift(&mut self, out: &mut Map<String, Value>) {
         while let Some(reference) = self.pending.pop() {
             let Some(name) = self.lifted.get(&reference).cloned() else { continue };
@@ -193,7 +194,7 @@ impl Converter<'_> {
             };
             out.insert(key.clone(), converted);
         }
-        // 3.0 requires them.
+        // OpenAPI 3.0 requires responses.
         out.entry("responses").or_insert_with(|| json!({ "default": { "description": "" } }));
         Value::Object(out)
     }
