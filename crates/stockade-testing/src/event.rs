@@ -14,8 +14,8 @@ pub struct TestEvent {
     pub name: String,
     /// The data, with lines joined by a line feed.
     pub data: String,
-    /// The id of this event; `None` without one, although a browser would
-    /// remember the previous id.
+    /// The id of this event. `None` if the event does not have one, although a
+    /// browser would remember the previous id.
     pub id: Option<String>,
     /// The reconnection time for the client, in milliseconds.
     pub retry_ms: Option<u64>,
@@ -105,7 +105,8 @@ impl EventReader {
         }
     }
 
-    /// Returns the event at an empty line; `None` without data.
+    /// Returns the event that an empty line ends, or `None` if it does not have
+    /// data.
     fn dispatch(&mut self) -> Option<TestEvent> {
         let name = std::mem::take(&mut self.name);
         let (id, retry_ms) = (self.id.take(), self.retry_ms.take());

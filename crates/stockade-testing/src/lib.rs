@@ -52,8 +52,8 @@
 //!
 //! # Contracts
 //!
-//! [`App::route_map`] lists the responses of each route, which documents
-//! describe to clients. With the feature `contract`,
+//! [`App::route_map`] lists the responses of each route, and OpenAPI documents
+//! describe them to clients. With the feature `contract`,
 //! [`TestClient::with_contract`] checks each response in a test against the
 //! map. Your existing tests then prove that your documents are correct.
 //!

@@ -181,8 +181,8 @@ impl TestRequest {
     /// Sends the request and reads the whole response.
     ///
     /// # Errors
-    /// Fails without a complete response: no server is listening, the body ends
-    /// early, or the timeout expires.
+    /// Fails if the response is missing or incomplete: no server is listening,
+    /// the body ends early, or the timeout expires.
     pub async fn try_send(self) -> Result<TestResponse, TestError> {
         self.try_stream().await?.try_into_response().await
     }
@@ -242,7 +242,7 @@ impl TestRequest {
         Ok((TestStream::new(client, exchange, body), connection))
     }
 
-    /// Returns the request for messages.
+    /// Returns the request for error messages.
     fn asked(&self) -> Arc<SentRequest> {
         Arc::new(SentRequest {
             method: self.method.clone(),

@@ -143,8 +143,8 @@ impl TestResponse {
         self.assert_json_as(&expected, Extent::Whole)
     }
 
-    /// Asserts that the body is JSON with these members; objects may have
-    /// others at every depth. Arrays must have the same length.
+    /// Asserts that the body is JSON with these members; objects may have more
+    /// members at any depth. Arrays must have the same length.
     ///
     /// # Panics
     /// Panics if the body differs; the message lists the differences.

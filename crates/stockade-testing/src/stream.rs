@@ -115,7 +115,7 @@ impl TestStream {
         let mut bytes = BytesMut::new();
         let whole = collect(&mut self.body, &mut bytes);
         let whole = self.client.in_time("whole response", whole).await;
-        // An error prints the received part.
+        // Store the received part, so an error prints it.
         self.exchange.body = bytes.freeze();
         let whole = whole.and_then(|whole| whole).and_then(|()| self.check_contract(true));
         match whole {

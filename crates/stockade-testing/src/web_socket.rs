@@ -165,7 +165,8 @@ pub enum TestMessage {
     Text(String),
     /// A binary message.
     Binary(Bytes),
-    /// A close frame with a code and a reason; 1005 means that it has no code.
+    /// A close frame with a code and a reason; 1005 means that the frame does
+    /// not contain a code.
     ///
     /// Code 1014 (bad gateway) arrives as 1002, because tungstenite does not
     /// accept it.
@@ -283,7 +284,7 @@ impl TestWebSocket {
     }
 
     /// Returns the code and the reason of the next message, which must be a
-    /// close frame; 1005 means that it has no code.
+    /// close frame; 1005 means that the frame does not contain a code.
     ///
     /// # Panics
     /// Panics for anything else.
