@@ -1,7 +1,7 @@
 //! [`with_cross_origin_protection`]: protection against cross-site request
 //! forgery (CSRF).
 //!
-//! Browsers attach cookies and Basic authentication passwords also to requests
+//! Browsers also attach cookies and Basic authentication passwords to requests
 //! from other sites, and a form needs no preflight.
 //!
 //! Source: the rules of Go 1.25, `net/http.CrossOriginProtection`; Fetch

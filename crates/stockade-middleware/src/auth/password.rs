@@ -1,6 +1,6 @@
 //! Password hashing that does not block the threads that serve requests.
 //!
-//! A hash intentionally takes milliseconds of one processor. Each hash runs on
+//! A hash intentionally takes milliseconds of processor time. Each hash runs on
 //! its own thread, with at most one thread per processor; further hashes wait.
 //! No runtime is needed.
 
@@ -90,7 +90,7 @@ async fn on_thread<T: Send + 'static>(
     receiver.await.map_err(|_| ended())
 }
 
-/// Returns the error of work that ended without a result.
+/// Returns the error for a task that ended without a result.
 fn ended() -> PasswordError {
     PasswordError::Thread(io::ErrorKind::Interrupted)
 }

@@ -138,7 +138,7 @@ fn spread(interval: Duration) -> Duration {
     interval.mul_f64(0.5 + share / 2.0)
 }
 
-/// An authentication method, as the source of a user.
+/// Watches a user with the authentication method that found it.
 pub(super) struct MethodWatch {
     pub(super) method: AuthMethod,
     pub(super) is_optional: bool,
@@ -187,7 +187,7 @@ fn failed(status: u16) -> Standing {
     if status >= 500 || matches!(status, 408 | 429) { Standing::Unknown } else { Standing::Ended }
 }
 
-/// A check, while it is polled.
+/// A check that sets `IS_RECHECK` while it is polled.
 struct Recheck<'a>(BoxFuture<'a, Standing>);
 
 thread_local! {

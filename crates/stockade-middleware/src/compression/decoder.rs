@@ -1,9 +1,10 @@
-//! [`Decompressed`]: a body that is decompressed as it passes.
+//! [`Decompressed`]: a body that is decompressed as it is read.
 //!
 //! Each step is bounded. The output is produced in pieces of at most 16 KiB,
 //! and only when it is polled, so a reader with a limit stops a decompression
-//! bomb early. Almost empty members cost work without output, so their number
-//! is limited too.
+//! bomb early. A body can consist of several compressed streams (members).
+//! Almost empty members cost work but produce hardly any output, so their
+//! number is limited too.
 
 use std::io;
 use std::pin::Pin;
@@ -43,7 +44,7 @@ impl Codec {
         room: &mut WriteBuffer<'_>,
     ) -> io::Result<bool> {
         match self {
-            // Without input the codec would report an error.
+            // The codec would report empty input as an error.
             Self::Gzip(codec) if input.unwritten().is_empty() => codec.flush(room).map(|_| false),
             Self::Gzip(codec) => codec.decode(input, room),
             Self::Brotli(codec) => DecodeV2::decode(codec, input, room),
@@ -61,7 +62,7 @@ impl Codec {
     }
 }
 
-/// A body that arrives compressed and is read decompressed.
+/// A compressed body that is decompressed as it is read.
 pub(super) struct Decompressed {
     body: HttpBody,
     codec: Codec,
@@ -197,8 +198,8 @@ impl Body for Decompressed {
 const ROOM_BYTES: usize = 16_384;
 /// The number of members that are allowed regardless of their size.
 const FREE_MEMBERS: u64 = 64;
-/// The minimum average output of each further member, in bytes. Formats for
-/// random access have 65,280 in each block.
+/// The minimum average output of each further member, in bytes. Random-access
+/// formats write 65,280 bytes per block.
 const MEMBER_BYTES: u64 = 512;
 /// 8 MiB, the largest window that a sender may use.
 ///

@@ -54,8 +54,7 @@ impl ETag {
         text.bytes().all(allowed).then(|| Self { is_weak: false, opaque: text.into() })
     }
 
-    /// Makes the tag weak: other bytes with the same meaning may have the same
-    /// tag.
+    /// Makes the tag weak: different bytes with the same meaning may share it.
     #[must_use]
     pub fn weak(mut self) -> Self {
         self.is_weak = true;
@@ -203,7 +202,7 @@ mod tests {
             (r#"w/"7""#, None),
             (r#""7""#, None),
             ("*", None),
-            // It stays malformed.
+            // A malformed tag stays malformed.
             (r#"W/"7"#, Some(r#""7"#)),
             ("W/", Some("")),
         ] {

@@ -19,7 +19,7 @@ use crate::described::may_read;
 ///
 /// The tag is a hash of the bytes and the content type of a complete body with
 /// the status 200. An `ETag` or `Last-Modified` set by the handler remains and
-/// is used, also for a stream. A stream without either passes unchanged.
+/// is used, even for a stream. A stream without either passes unchanged.
 ///
 /// The tag is weak, because a compressed and an uncompressed response may share
 /// it. With [`strong`](EntityTags::strong), clients can use it in `If-Match`

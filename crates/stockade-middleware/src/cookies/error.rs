@@ -8,9 +8,9 @@ use stockade_core::{ApiError, RouteDescription};
 /// The reason why a cookie cannot be set.
 ///
 /// A request handler can return it, and `?` converts it to an [`ApiError`]:
-/// [`Value`] and [`TooLong`] are a 400, because values usually come from the
-/// client. All other variants are a 500. Use `map_err` if the server chose the
-/// value.
+/// [`Value`] and [`TooLong`] become a 400, because values usually come from the
+/// client. All other variants become a 500. Use `map_err` if the server chose
+/// the value.
 ///
 /// [`TooLong`]: Self::TooLong
 /// [`Value`]: Self::Value

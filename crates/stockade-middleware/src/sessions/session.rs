@@ -25,11 +25,11 @@ use crate::auth::no_user;
 /// [`CurrentSession`](crate::CurrentSession) its id.
 ///
 /// The argument uses the cookie of `Sessions<T>`, which must be in the state.
-/// Without a session, the response is 401, or the value of an `Option` is
+/// If there is no session, the client gets a 401, or an `Option<Session<T>>` is
 /// `None`. This includes a missing cookie, a cookie with an invalid signature,
-/// and an ended session. A cross-origin request that may change something is a
-/// 403, as the [cookie](crate::SessionCookie) defines, and an unavailable store
-/// is a 503.
+/// and an ended session. A cross-origin request that may change something gets
+/// a 403, as described in [`SessionCookie`](crate::SessionCookie). If the store
+/// is unavailable, the client gets a 503.
 ///
 /// Use [`Sessions::change`] to change the data.
 pub struct Session<T> {
@@ -78,7 +78,8 @@ impl<T: Serialize + DeserializeOwned + 'static> Session<T> {
         let Some(id) = sessions.cookie().session_of(req)? else { return Ok(None) };
         let found = sessions.load(&id).await?;
         let has_user = found.as_ref().is_some_and(|session| session.subject.is_some());
-        // A connection ends with its session. `with_auth` may already watch it.
+        // A long-lived connection ends with its session. `with_auth` may
+        // already watch the session.
         if has_user && !CurrentSession::has_found_user(req, sessions.cookie()) {
             req.add_user_watch(sessions);
         }

@@ -57,14 +57,15 @@ use crate::CrossOriginProtection;
 /// # }
 /// ```
 ///
-/// [`with_auth`](super::with_auth) is the same as middleware.
+/// [`with_auth`](super::with_auth) turns the methods into middleware.
 // Spec: Authentication › Bearer-token middleware.
 #[derive(Clone, Debug)]
 #[must_use = "it does nothing until it is the `auth` of routes"]
 pub struct Auth {
     pub(super) methods: Vec<AuthMethod>,
     pub(super) required: bool,
-    /// Adds the reason to a 401, as in the form that takes a function.
+    /// Adds the reason to the body of a 401. Set for a function that is passed
+    /// to `with_auth` directly.
     pub(super) explains: bool,
     /// The cross-origin checks of the session cookies.
     pub(super) protections: Vec<CrossOriginProtection>,
@@ -82,8 +83,8 @@ impl Auth {
     /// `verifier`: algorithms, an issuer, an audience, a leeway, required
     /// claims.
     ///
-    /// Keys that do not fit the algorithms, such as a secret below 64 bytes for
-    /// HS512, are a configuration error.
+    /// Keys that do not fit the algorithms, such as a secret shorter than 64
+    /// bytes for HS512, are a configuration error.
     ///
     /// ```
     /// use stockade::auth::{Secret, TokenAlgorithm, TokenIssuer, TokenVerifier};
@@ -150,7 +151,7 @@ impl Auth {
     /// # }
     /// ```
     ///
-    /// Browsers attach cookies and some other credentials also to requests from
+    /// Browsers also attach cookies and some other credentials to requests from
     /// other sites. If the function reads such credentials, add
     /// [`with_cross_origin_protection`](crate::with_cross_origin_protection);
     /// [`session`](Self::session) includes this protection.
@@ -219,7 +220,7 @@ impl Auth {
     /// credentials to such a function.
     ///
     /// # Beyond the spec
-    /// In the specification, a request with an error is unauthenticated.
+    /// In the specification, an error means that there is no user.
     pub fn lookup<M>(lookup: impl Lookup<WholeRequest, M, Output: IntoUser>) -> Self {
         Self::one(lookup.into_method(CredentialReader::whole_request(Policy::Request)).0)
     }
@@ -325,8 +326,8 @@ impl Auth {
     /// 7617). Browsers show `realm`; quotes and control characters are removed
     /// from it.
     ///
-    /// A browser attaches the entered password also to requests from other
-    /// sites. If people log in like this, add
+    /// A browser also attaches the entered password to requests from other
+    /// sites. If users log in this way, add
     /// [`with_cross_origin_protection`](crate::with_cross_origin_protection).
     ///
     /// # Beyond the spec
@@ -347,7 +348,7 @@ impl Auth {
     /// Authenticates with a signed session id in a cookie. `lookup` gets the id
     /// and returns the user.
     ///
-    /// Browsers attach the cookie also to requests from other sites. A
+    /// Browsers also attach the cookie to requests from other sites. A
     /// cross-origin request that could change something therefore gets a 403,
     /// unless CORS lists its origin with credentials: see
     /// [`SessionCookie::cross_origin_protection`]. A request without the cookie
@@ -413,7 +414,7 @@ impl Auth {
         Self::one(lookup.into_method(CredentialReader::credentials(challenge, read)).0)
     }
 
-    /// Sets the user pool of the methods so far.
+    /// Sets the user pool of the methods added so far.
     fn finding(mut self, pool: &UserPool) -> Self {
         for method in &mut self.methods {
             method.set_pool(pool.clone());

@@ -20,12 +20,12 @@ impl Auth {
     /// If the processes have lost contact with each other and the status of a
     /// token is unknown, requests with a token get a 503, as [`StalePolicy`]
     /// describes. Requests without a token are not affected. If there are more
-    /// revocations than one process holds, each token is looked up in a log
+    /// revocations than one process can hold, each token is looked up in a log
     /// that supports queries, such as `Redis::revocations`.
     ///
-    /// It is a configuration error without such a method. A verifier with a
-    /// leeway above ten minutes is one too, because a revocation is forgotten
-    /// ten minutes after its token expires.
+    /// Calling this without such a method is a configuration error. So is a
+    /// verifier with a leeway above ten minutes, because a revocation is
+    /// forgotten ten minutes after its token expires.
     ///
     /// ```
     /// use std::time::SystemTime;
@@ -108,8 +108,8 @@ impl Auth {
         self
     }
 
-    /// Sets the scheme of the methods so far: in the challenge of a 401, and
-    /// before a token in `Authorization`. Default: `Bearer` for tokens.
+    /// Sets the scheme of the methods added so far: in the challenge of a 401,
+    /// and before a token in `Authorization`. Default: `Bearer` for tokens.
     ///
     /// Scheme names are case-insensitive. Only `Bearer` also accepts a token
     /// without a scheme.
@@ -129,7 +129,7 @@ impl Auth {
     /// [`basic`](Self::basic), which RFC 7617 defines.
     ///
     /// # Beyond the spec
-    /// The specification has only `Bearer`.
+    /// The specification defines only `Bearer`.
     pub fn scheme(mut self, name: &str) -> Self {
         for method in &mut self.methods {
             match method.challenge.clone().with_scheme(name) {
@@ -145,9 +145,9 @@ impl Auth {
         self
     }
 
-    /// Sets the realm in the challenges of the methods so far, which a browser
-    /// may show. Quotes and control characters are removed. Default: the realm
-    /// of [`basic`](Self::basic), otherwise none.
+    /// Sets the realm in the challenges of the methods added so far. A browser
+    /// may show it. Quotes and control characters are removed. Default: the
+    /// realm of [`basic`](Self::basic), otherwise none.
     pub fn realm(mut self, realm: &str) -> Self {
         for method in &mut self.methods {
             method.challenge = method.challenge.clone().with_realm(realm);
@@ -155,8 +155,8 @@ impl Auth {
         self
     }
 
-    /// Sets how API documents describe the credentials of the methods so far.
-    /// It has no effect on requests. Default: a JSON Web Token for
+    /// Sets how API documents describe the credentials of the methods added so
+    /// far. It has no effect on requests. Default: a JSON Web Token for
     /// [`secret`](Self::secret) and [`tokens`](Self::tokens); the header, the
     /// cookie or Basic for methods that read these; a bearer token for
     /// [`verify`](Self::verify) and [`lookup`](Self::lookup).
@@ -182,9 +182,10 @@ impl Auth {
         self
     }
 
-    /// Names the users of the methods so far. Users of the same pool with the
-    /// same issuer and subject count as one user, whichever method found them:
-    /// they share idempotency keys and a [`UserKey`](super::super::UserKey).
+    /// Names the user pool of the methods added so far. Users of the same pool
+    /// with the same issuer and subject count as one user, whichever method
+    /// found them: they share idempotency keys and a
+    /// [`UserKey`](super::super::UserKey).
     ///
     /// Default: each method has its own pool. The pools differ by the kind of
     /// the method (token, session, API key, …), by the header or the kind of
@@ -208,12 +209,12 @@ impl Auth {
     }
 
     /// Sets the longest time between two checks of a connection that outlives
-    /// its request, for the methods so far. Default: 15 s, and 5 minutes for
-    /// [`basic`](Self::basic), because a password is expensive to check.
+    /// its request, for the methods added so far. Default: 15 s, and 5 minutes
+    /// for [`basic`](Self::basic), because a password is expensive to check.
     ///
     /// A WebSocket, an event stream and a subscription end when their user's
     /// credentials stop being valid. A token ends them when it expires, and
-    /// when its revocation arrives. Everything else is found by a check: the
+    /// when its revocation arrives. A check finds every other change: the
     /// method runs again on a copy of the request without its body. If the
     /// check fails with a server error, the connection continues for up to 5
     /// minutes.

@@ -22,7 +22,7 @@ async fn a_good_token_costs_one_allocation() {
     });
     assert_eq!(counted.count_total, 1);
 
-    // A revocation check costs no more.
+    // A revocation check does not add an allocation.
     let revocations = Revocations::in_memory();
     let checked = Auth::secret(secret.clone()).revocations(revocations.clone());
     let later = SystemTime::now() + Duration::from_secs(60);
@@ -32,7 +32,8 @@ async fn a_good_token_costs_one_allocation() {
     });
     assert_eq!(counted.count_total, 1);
 
-    // Claims that a rule has read are not read again.
+    // The result contains the claims that a rule has parsed, so they are not
+    // parsed again.
     let strict = Auth::tokens(secret, TokenVerifier::new().require("sub"));
     assert!(matches!(strict.methods[0].find_sync(&req), Some(AuthResult::Json(_, Some(_)))));
 }
