@@ -27,7 +27,7 @@ use stockade_errors::ApiError;
 
 /// The readiness of the program to accept requests. Clones share one state.
 ///
-/// A `Readiness` is initially ready. Our own server finds it in the
+/// A `Readiness` is initially ready. The stockade server finds it in the
 /// application's state and sets it to false when a shutdown begins, so that a
 /// load balancer sends requests elsewhere. The program may set it too.
 ///
@@ -166,7 +166,7 @@ pub async fn live() -> LivenessReply {
 /// Handles `/health/ready`: responds with 200 `{"status":"ok"}`, or with 503
 /// `{"status":"unavailable"}` if requests should go elsewhere.
 ///
-/// With [`Readiness::details`] it lists the failed dependencies:
+/// [`Readiness::details`] adds the list of failed dependencies:
 /// `{"status":"ok","degraded":["redis"]}`. The 503 is not logged as an error.
 pub async fn ready(readiness: State<Readiness>) -> ReadinessReply {
     let degraded = match readiness.shows_details {
@@ -231,7 +231,7 @@ fn answer(status: StatusCode, body: Value) -> (StatusCode, (HeaderMap, Value)) {
     (status, (headers, body))
 }
 
-/// Describes the response of [`answer`]. Only its status member is always
+/// Describes a response of [`answer`]. Only the member `status` is always
 /// present.
 fn documented(status: StatusCode, members: &Value) -> ResponseDoc {
     let schema = json!({ "type": "object", "properties": members, "required": ["status"] });

@@ -38,7 +38,7 @@ reasons! {
     Forbidden = "forbidden",
     NotFound = "not_found",
     MethodNotAllowed = "method_not_allowed",
-    /// The client was too slow (408), or the route was (its `timeout`).
+    /// The client was too slow (408), or the route exceeded its `timeout`.
     Timeout = "timeout",
     Conflict = "conflict",
     PreconditionFailed = "precondition_failed",

@@ -53,8 +53,8 @@ pub struct RateLimit {
     pub max_requests: u32,
     /// The algorithm that counts requests. Default: [`Algorithm::FixedWindow`].
     pub algorithm: Algorithm,
-    /// The maximum number of keys in the in-memory store; further keys are
-    /// counted in 16,384 windows by keyed hash. Default: 100,000, which uses
+    /// The maximum number of keys in the in-memory store; further keys share
+    /// 16,384 windows, chosen by a keyed hash. Default: 100,000, which uses
     /// less than 10 MB.
     #[serde(alias = "maxKeys")]
     pub max_keys: usize,

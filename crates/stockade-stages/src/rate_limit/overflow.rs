@@ -1,7 +1,7 @@
 //! [`Overflow`]: counts for new keys that do not fit into a full [`Table`].
 //!
-//! A new key shares a window with all keys with a keyed hash in the same
-//! window. A client that fills the table therefore exhausts only a few of many
+//! A keyed hash assigns each new key to one of many windows, which it shares
+//! with other keys. A client that fills the table therefore exhausts only a few
 //! windows, and cannot choose which.
 //!
 //! [`Table`]: super::table::Table
@@ -19,7 +19,7 @@ pub(super) struct Overflow {
     windows: Box<[State]>,
     /// The number of windows. Invariant: not 0.
     count: usize,
-    /// The time until all windows are forgotten.
+    /// The time after which no window counts any longer.
     dead_at: u64,
 }
 
@@ -62,16 +62,16 @@ impl Overflow {
     }
 }
 
-/// Returns the window for a hash, from its lower half, because the upper bits
-/// choose the slot in a table.
+/// Returns the index of the window for a hash. It uses the lower half of the
+/// hash, because the upper bits choose the slot in a table.
 fn place(hash: u64, count: usize) -> usize {
     let share = (u128::from(hash.rotate_left(32)) * (count as u128)) >> 64;
     // The result is below `count`, so it fits.
     usize::try_from(share).unwrap_or_default()
 }
 
-/// The number of windows of all shards of a store. Each uses 16 bytes, together
-/// 256 KiB.
+/// The number of windows of all shards of a store. Each uses 16 bytes, so
+/// together they use 256 KiB.
 pub(super) const OVERFLOW_WINDOWS: usize = 16_384;
 
 #[cfg(test)]

@@ -183,7 +183,7 @@ fn no_default(name: &str) -> String {
     format!("{name:?} has no default to keep or to drop: give its value as text{near}")
 }
 
-/// The notation of one header in a configuration file.
+/// The value of one header in a configuration file.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "the value of the header as text, or true or false")]
 enum Change {
@@ -191,7 +191,7 @@ enum Change {
     Value(String),
 }
 
-/// The maximum number of typing errors in a misspelled name.
+/// The maximum number of typing errors in a name that gets a suggestion.
 const SLIPS: usize = 4;
 
 const DEFAULT_HEADERS: [(HeaderName, &str); 8] = [

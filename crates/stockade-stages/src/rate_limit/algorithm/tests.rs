@@ -1,4 +1,4 @@
-//! Tests of the algorithms against the clock and against slow models.
+//! Tests of the algorithms at chosen times and against slow reference models.
 
 use proptest::prelude::*;
 
@@ -106,7 +106,8 @@ fn tolerates_a_clock_that_is_read_late() {
     }
 }
 
-/// Generates requests as pairs of pause and number, in a window of 1,000 ns.
+/// Generates the pauses before requests, in nanoseconds. The window is 1,000
+/// ns.
 fn requests() -> impl Strategy<Value = Vec<u64>> {
     proptest::collection::vec(prop_oneof![Just(0_u64), 1_u64..200, 500_u64..3_000], 1..200)
 }
