@@ -1,4 +1,4 @@
-//! Accepts connections from the listeners, and shuts down.
+//! Accepts connections from the listeners until the server shuts down.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -177,9 +177,9 @@ impl<A> Clone for Acceptor<A> {
 }
 
 impl<A: AppService> Acceptor<A> {
-    /// Accepts from all listeners forever: from the last one in this task, from
-    /// each other listener in a separate task. Dropping this future closes all
-    /// of them.
+    /// Accepts from all listeners forever: the last listener runs in this task,
+    /// and each other listener in a separate task. Dropping this future closes
+    /// all of them.
     async fn run_all(self, mut listeners: Vec<Bound>) {
         let Some(last) = listeners.pop() else { return std::future::pending().await };
         let mut others = JoinSet::new();
@@ -284,7 +284,7 @@ impl<A: AppService> Acceptor<A> {
         self.spawn(io, record, client);
     }
 
-    /// Waits for the next connection and sets its socket up. Logs errors and
+    /// Waits for the next connection and sets up its socket. Logs errors and
     /// continues to wait.
     async fn accept(&mut self, listener: &mut Bound) -> (Socket, Option<SocketAddr>) {
         loop {
@@ -311,8 +311,8 @@ impl<A: AppService> Acceptor<A> {
         }
     }
 
-    /// Waits for a free slot for a connection of `client`, and ends others to
-    /// make room.
+    /// Waits for a free slot for a connection of `client`, and ends other
+    /// connections to make room.
     async fn slot(&mut self, client: Option<IpAddr>) -> Option<OwnedSemaphorePermit> {
         if let Ok(permit) = Arc::clone(&self.slots).try_acquire_owned() {
             return Some(permit);
@@ -321,7 +321,7 @@ impl<A: AppService> Acceptor<A> {
         loop {
             self.registry.make_room(client, Instant::now());
             // Tries again after a while: another connection may make room by
-            // then, and the finishing one may take long.
+            // then, and the one that is finishing may take a long time.
             let free = timeout(ROOM_EVERY, Arc::clone(&self.slots).acquire_owned());
             if let Ok(permit) = free.await {
                 // The semaphore is never closed.
@@ -420,10 +420,10 @@ fn is_due(logged_at: &mut Option<Instant>, now: Instant, every: Duration) -> boo
     due
 }
 
-/// Returns the pause after an error: none if the error concerns one client,
-/// some time if it concerns the server, such as too many open files. In the
-/// second case a connection ends, which frees a file; the pause is then short.
-/// It is long if no connection may end.
+/// Returns the pause after an error. The pause is zero if the error concerns
+/// one client. If it concerns the server, such as too many open files,
+/// `make_room` ends a connection, and the pause is short. It is long if no
+/// connection may end.
 fn pause_after(error: &io::Error, make_room: impl FnOnce() -> bool) -> Duration {
     match error.kind() {
         io::ErrorKind::ConnectionAborted
@@ -454,8 +454,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 
 const LOG_FULL_EVERY: Duration = Duration::from_secs(60);
 
-/// The pause before another idle connection must finish for a waiting
-/// connection.
+/// The pause before another idle connection is ended to make room for a waiting
+/// one.
 const ROOM_EVERY: Duration = Duration::from_millis(20);
 
 const NOTICE_TIME: Duration = Duration::from_secs(1);

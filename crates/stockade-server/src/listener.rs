@@ -135,7 +135,8 @@ impl Bound {
         Ok(Self { source: Source::Tcp(listener), local })
     }
 
-    /// Takes over a listener; the file is removed with it.
+    /// Takes over a listener. Its socket file is removed when the listener is
+    /// dropped.
     #[cfg(unix)]
     pub(crate) fn unix(listener: UnixListener, file: Option<SocketFile>) -> io::Result<Self> {
         let local = match &file {

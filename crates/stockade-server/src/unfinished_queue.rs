@@ -1,4 +1,5 @@
-//! [`UnfinishedQueue`]: unfinished connections of clients above their share.
+//! [`UnfinishedQueue`]: the unfinished connections of the clients with the most
+//! of them.
 
 use std::time::Duration;
 
@@ -6,11 +7,13 @@ use stockade_stages::rate_limit::RateKey;
 use tokio::time::Instant;
 
 /// Connections that wait for the client in the middle of a request or a
-/// response, grouped by client, for clients above their share.
+/// response. They are grouped by client. Clients below their share are not
+/// listed.
 ///
-/// They make room for a new connection if no connection is idle. The client
-/// with the most of them loses its slowest one. The new connection also counts,
-/// so a client cannot displace others. A client within its share loses nothing.
+/// If no connection is idle, one of them ends to make room for a new
+/// connection. The client with the most unfinished connections loses its
+/// slowest one. The new connection also counts, so a client cannot displace
+/// others. A client within its share loses nothing.
 ///
 /// A scan of all connections fills the queue, as in
 /// [`IdleQueue`](crate::idle_queue::IdleQueue).
@@ -20,7 +23,7 @@ pub(crate) struct UnfinishedQueue {
     share: usize,
     /// The earliest time of the next scan.
     next_look: Option<Instant>,
-    /// The end of the last scan's validity.
+    /// The time until which the last scan is valid.
     expires: Option<Instant>,
 }
 
@@ -38,8 +41,8 @@ pub(crate) struct Crowded {
 /// The result of a scan of all connections.
 #[derive(Debug)]
 pub(crate) struct Look {
-    /// The clients with unfinished connections that reach the share, and
-    /// possibly some with fewer.
+    /// The clients that have at least their share of unfinished connections,
+    /// and possibly some with fewer.
     pub(crate) crowded: Vec<Crowded>,
     /// The share of each client, in connections.
     pub(crate) share: usize,
@@ -48,8 +51,8 @@ pub(crate) struct Look {
 }
 
 impl UnfinishedQueue {
-    /// Removes and returns the slowest connection of the client with the most,
-    /// if it is above its share.
+    /// Removes and returns the slowest connection of the client with the most
+    /// connections, if that client exceeds its share.
     ///
     /// `newcomer` is the client of the waiting connection. `since` returns the
     /// start time of an unfinished connection, if it may be ended.
@@ -110,8 +113,8 @@ fn most(crowded: &[Crowded], newcomer: &RateKey, share: usize) -> Option<usize> 
 /// the cost of the scan.
 const LOOK_COST: Duration = Duration::from_micros(1);
 
-/// The validity of a scan. When many clients reconnect, one scan serves
-/// thousands of connections, and the numbers are never older than this.
+/// The time for which a scan is valid. When many clients reconnect, one scan
+/// serves thousands of connections, and the numbers are never older than this.
 const LOOK_TIME: Duration = Duration::from_millis(100);
 
 #[cfg(test)]

@@ -101,7 +101,8 @@ async fn an_unusual_response_gets_no_headers_of_earlier_ones() {
     let get = super::get;
     let hello = get("/hello");
     let post = "POST /length HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n";
-    // The expected heads, and the number of heads with the headers.
+    // The number of expected heads, and the number of heads with security
+    // headers.
     for (last, heads, with_headers) in [
         (get("/fails"), 3, 3),
         (get("/panics"), 3, 3),

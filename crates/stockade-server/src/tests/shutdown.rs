@@ -86,8 +86,8 @@ async fn a_connection_with_half_a_head_closes_immediately() {
     for client in [&mut used, &mut new] {
         client.send("GET /hello HTTP/1.1\r\n").await;
     }
-    // After a response on another connection, the server has read the first
-    // bytes.
+    // Once another connection has its response, the server has read the
+    // incomplete heads.
     assert_eq!(server.get("/hello").await.body, "hello");
     server.shutdown();
     used.closed().await;
@@ -98,14 +98,14 @@ async fn a_connection_with_half_a_head_closes_immediately() {
 #[tokio::test]
 async fn an_uncooperative_http2_client_has_a_second() {
     let (server, gate) = start_gate(patient()).await;
-    // This client reads its response, and nothing afterwards.
+    // This client reads nothing after its response.
     let mut silent = server.connect().await;
     assert_eq!(http2::frames(&mut silent, "GET", "/").await.last().unwrap(), "DATA, end");
     // This client has not sent a request yet.
     let mut new = server.connect().await;
     new.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await;
     new.more().await;
-    // This client answers, and its request takes longer than a second.
+    // This client answers GOAWAY, and its request takes longer than a second.
     let (mut sender, connection) = http2::speak(server.connect().await.stream).await;
     let running = tokio::spawn(sender.send_request(http2::get("/wait")));
     soon(gate.begun.notified()).await;
@@ -124,8 +124,8 @@ async fn an_uncooperative_http2_client_has_a_second() {
 #[tokio::test]
 async fn an_http2_response_that_is_still_read_is_not_interrupted() {
     let server = start(patient(), async |_| text(200, "x".repeat(60_000))).await;
-    // The client has less room. hyper holds the rest, and the request has
-    // ended.
+    // The client's window is smaller than the body. hyper holds the rest after
+    // the handler has ended.
     let io = TokioIo::new(server.connect().await.stream);
     let mut builder = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
     builder.initial_stream_window_size(16_384);
@@ -133,7 +133,7 @@ async fn an_http2_response_that_is_still_read_is_not_interrupted() {
     let connection = tokio::spawn(connection);
     let mut answer = soon(sender.send_request(http2::get("/"))).await.unwrap();
     server.shutdown();
-    // Longer than the time of a client that does not answer.
+    // Longer than the limit for a client that does not answer GOAWAY.
     tokio::time::sleep(ms(2_500)).await;
     let body = soon(answer.body_mut().collect()).await.unwrap().to_bytes();
     assert_eq!(body.len(), 60_000);

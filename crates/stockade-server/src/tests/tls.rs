@@ -95,7 +95,7 @@ async fn a_parked_connection_responds_keeps_its_session_and_closes_cleanly() {
         single.park().await;
     }
     single.tell(Command::Finish).await;
-    // Without `close_notify` this would be an error.
+    // This would be an error if `close_notify` were missing.
     let mut byte = [0];
     assert_eq!(soon(client.stream.read(&mut byte)).await.unwrap(), 0);
 }
@@ -175,7 +175,7 @@ async fn a_stalled_or_malformed_handshake_is_ended() {
     secure.server.connect().await.closed().await;
     let mut plain = secure.server.connect().await;
     plain.send(super::get("/hello")).await;
-    // A TLS alert, if anything.
+    // At most a TLS alert arrives.
     let _ = soon(tokio::io::AsyncReadExt::read_to_end(&mut plain.stream, &mut plain.read)).await;
     assert!(!String::from_utf8_lossy(&plain.read).contains("HTTP"));
 }
@@ -382,7 +382,8 @@ fn files_that_match_at_the_next_check_are_not_logged() {
     assert_eq!(tls.reload_if_changed(), Ok(true));
     assert_eq!(tls.reload_if_changed(), Ok(false));
 
-    // A persistent failure is reported once, and so is another one after it.
+    // A persistent failure is reported once, and so is a different failure
+    // after it.
     for broken in ["", "-----BEGIN CERTIFICATE-----"] {
         std::fs::write(&files.cert, broken).unwrap();
         assert_eq!(tls.reload_if_changed(), Ok(false));
