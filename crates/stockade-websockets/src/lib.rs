@@ -4,9 +4,9 @@
 //! and the usual extractors. The handshake, including its origin, is checked
 //! first; then all middleware runs. If one of them rejects the request, the
 //! client gets a JSON error and no connection is made. A handler that takes a
-//! [`WebSocketUpgrade`] decides itself and can reject the handshake with any
-//! response. A handler that takes a [`TypedWebSocket`] declares the types of
-//! its messages.
+//! [`WebSocketUpgrade`] decides whether to accept the handshake, and can reject
+//! it with any response. A handler that takes a [`TypedWebSocket`] declares the
+//! types of its messages.
 //!
 //! # Protection against clients
 //!
@@ -105,14 +105,14 @@
 //! - A path may have a WebSocket in addition to its methods. If the path has no
 //!   GET route, a GET that is not a handshake gets 426; other methods get 405.
 //! - A WebSocket counts against the server's `max_connections` until it ends.
-//!   On HTTP/2 it is a request of its connection.
+//!   On HTTP/2, it counts as one request of its connection.
 //! - The handler can respond to all earlier messages before a client's close
 //!   frame or violation takes effect.
 //! - A WebSocket handler that takes a `ResponseWriter` is a configuration
 //!   error.
 //! - If the host cannot hand over its connections, a valid handshake gets 400
-//!   and is logged at debug level. With 501, every client could write
-//!   error-level log lines.
+//!   and is logged at debug level. A 501 would let any client fill the log with
+//!   error-level lines.
 //! - The close frame of a shutdown does not wait for queued messages, unless
 //!   the handler waits for the shutdown ([`Sender::shutting_down`]).
 //! - A text-only route passes the Autobahn suite except for 1.2.1 to 1.2.8,

@@ -1,8 +1,8 @@
 //! [`Timeouts`]: all timeouts of one connection, with one timer.
 //!
-//! At each tick, the timer checks the events since the previous tick. A message
-//! therefore does not read the clock. A timeout is at most one tick late and
-//! never early.
+//! At each tick, the timer checks the events since the previous tick. Handling
+//! a message therefore does not need to read the clock. A timeout is at most
+//! one tick late and never early.
 //!
 //! The write timeout is measured exactly: a write rarely has to wait, so it may
 //! read the clock.
@@ -197,8 +197,9 @@ mod tests {
         assert_eq!(alarms(&mut timeouts, 100, false), [Alarm::Nothing; 100]);
     }
 
-    /// Returns the time until the client was disconnected. A write has its time
-    /// in milliseconds, its number of bytes, and true if more bytes wait.
+    /// Returns the time until the client was disconnected. Each write consists
+    /// of its time in milliseconds, its number of bytes, and true if more bytes
+    /// wait.
     async fn given_up_at(options: WebSocketOptions, writes: &[(u64, usize, bool)]) -> Duration {
         let began = Instant::now();
         let mut timeouts = Timeouts::new(Arc::new(options));

@@ -86,7 +86,7 @@ fn binary_messages_are_kept_or_dropped() {
     assert_eq!(forgetful, Ok(vec![hello()]));
     let keeping = decode(&mut Decoder::new(100, true), &bytes, 9);
     assert_eq!(keeping, Ok(vec![Event::Binary(vec![0xff; 100]), hello()]));
-    // Discarded messages are limited too.
+    // The limit also applies to discarded messages.
     let small = decode(&mut Decoder::new(99, false), &bytes, 9);
     assert_eq!(small, Err(Violation::TooLarge));
 }

@@ -63,7 +63,7 @@ type HandlerFuture = BoxFuture<'static, Result<Response, ApiError>>;
 /// handler have ended.
 pub(crate) struct SessionFuture {
     session: Session,
-    // Outside the session, so both can be borrowed together.
+    // The wakers are not part of the session, so both can be borrowed together.
     wakers: Wakers,
     /// True if the last poll ended only to yield to other tasks.
     was_busy: bool,
@@ -221,7 +221,8 @@ impl Session {
     fn poll_housekeeping(&mut self, cx: &mut Context<'_>) -> bool {
         let moved = self.poll_user(cx) | self.poll_shutdown(cx) | self.poll_timeouts(cx);
         if moved {
-            // Polled again until all are pending, because all need our waker.
+            // Polls again until all three are pending, because each needs our
+            // waker.
             self.waker_set.mark(WakeReason::Housekeeping);
         }
         moved
@@ -306,7 +307,7 @@ impl Future for SessionFuture {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Also for a task that is dropped before it completes.
+        // This also covers a task that is dropped before it completes.
         self.notify_end();
         self.waker_set.clear_task();
     }
