@@ -1,4 +1,4 @@
-//! The state of a link.
+//! The state of the link to a Redis server.
 
 use std::time::{Duration, SystemTime};
 
@@ -14,7 +14,8 @@ pub enum Health {
     Up,
     /// The link is not connected, or the server does not respond in time.
     Down {
-        /// When the link was lost, or opened if it never connected.
+        /// The time when the link was lost, or when it was opened if it has
+        /// never connected.
         since: SystemTime,
         /// The last error, without secrets.
         error: String,

@@ -124,7 +124,7 @@ impl Sentinel {
         Ok(connected)
     }
 
-    /// Connects for subscriptions to the last known master. A demoted master
+    /// Opens a subscriber connection to the last known master. A demoted master
     /// still receives published messages.
     pub(crate) async fn subscriber(&self, time: Duration) -> Result<PubSub, ConnectError> {
         let engine = lock(&self.master_at).clone();

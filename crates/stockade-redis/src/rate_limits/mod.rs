@@ -30,9 +30,9 @@ use crate::rate_limits::refusals::Refusals;
 /// prefix.
 ///
 /// It is exact: no matter how many requests arrive at how many processes, no
-/// more pass than the policy allows. A request is one script, so it needs one
-/// round trip and has the time limit [`deadline`](Self::deadline). The server's
-/// clock measures all windows.
+/// more pass than the policy allows. Each request runs one script, so it takes
+/// one round trip, limited by [`deadline`](Self::deadline). The server's clock
+/// measures all windows.
 ///
 /// Each process remembers a rejection until it expires, because the result
 /// cannot change before then. A client that keeps sending costs no further
@@ -41,8 +41,9 @@ use crate::rate_limits::refusals::Refusals;
 /// The Redis key contains the algorithm, the limit and the window, so counts
 /// restart after a deployment with another quota. If the limit chooses the
 /// quota of each request ([`RateLimit::by`]), the key contains neither limit
-/// nor window, so the count stays. A key expires when its counts are no longer
-/// relevant. If a key has lost its expiry, the next request sets it again.
+/// nor window, so the count survives a new quota. A key expires when its counts
+/// are no longer relevant. If a key has lost its expiry, the next request sets
+/// it again.
 ///
 /// When Redis is down, [`RateLimit::on_store_failure`] decides. Only
 /// [`StoreFailure::Local`] serves the clients and still enforces a limit.
@@ -102,8 +103,8 @@ impl RedisRateLimits {
         self
     }
 
-    /// Sets the time limit for a response from Redis. Default: 100 ms. The
-    /// longer [`RateLimit::store_timeout`] also applies.
+    /// Sets the time limit for a response from Redis. Default: 100 ms.
+    /// [`RateLimit::store_timeout`], which is longer by default, also applies.
     ///
     /// [`RateLimit::store_timeout`]: stockade_stages::RateLimit::store_timeout
     #[must_use]
@@ -117,11 +118,11 @@ impl RedisRateLimits {
     /// other algorithms charge each request separately.
     ///
     /// A key that is used again within 100 ms leases 2, 4 and so on, up to
-    /// 1/`share` of its limit. It leases one at a time when less than twice
-    /// that part is left. Unspent requests expire with the window. The limit is
-    /// never exceeded, but each process may hold that part back while another
-    /// process rejects requests. A `share` of 16 is a good choice; 0 counts as
-    /// 1.
+    /// 1/`share` of its limit. It leases one request at a time when less than
+    /// twice this maximum is left. Unspent requests expire with the window. The
+    /// limit is never exceeded, but each process may hold unspent requests, up
+    /// to this maximum, while another process rejects requests. A `share` of 16
+    /// is a good choice; 0 counts as 1.
     #[must_use]
     pub fn leased(mut self, share: u32) -> Self {
         self.leases = Some(Leases::new(share.max(1)));
@@ -177,8 +178,8 @@ impl RedisRateLimits {
     ) -> Result<Decision, StoreError> {
         let asking = self.asking(name, want);
         let key = self.key(key, policy);
-        // Measure server times from before the request. Then no result is kept
-        // too long.
+        // The durations in the response count from a time before the request,
+        // so no result is stored for too long.
         let sent = Instant::now();
         let requested = RequestedCount::up_to(want);
         let answer = self.send(&key, policy, requested).await?;

@@ -99,7 +99,8 @@ struct Node {
     reading: Option<(u64, LogQuery)>,
     next_comparison: u64,
     behind: Option<(u64, Position)>,
-    /// The sequence numbers of the delivered messages, and the last one.
+    /// The sequence numbers of all delivered messages. `last` is the most
+    /// recent one.
     delivered: HashSet<u64>,
     last: u64,
     doubles: usize,

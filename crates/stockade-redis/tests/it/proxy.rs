@@ -79,7 +79,7 @@ impl Proxy {
         self.state.send_modify(|state| state.delay = delay);
     }
 
-    /// Swallows all data in one direction, also on new connections. A
+    /// Swallows all data in one direction, including on new connections. A
     /// connection that has lost data transfers nothing more in that direction.
     pub(crate) fn swallow(&self, direction: Option<Direction>) {
         self.state.send_modify(|state| state.swallows = direction);
