@@ -122,8 +122,9 @@ struct Group {
     file: OpenFile,
     /// The time that a write waits for other processes.
     busy_timeout: Duration,
-    /// The end of the last transaction. Older writes waited for this
-    /// transaction before, and for other processes since.
+    /// The end of the last transaction. Only the time after it counts as
+    /// waiting for other processes; before it, writes waited for that
+    /// transaction.
     free_since: Instant,
     /// The maximum number of writes per transaction; 1 if each must be
     /// committed separately.
@@ -171,7 +172,7 @@ impl Group {
 
     /// Begins a transaction and waits for other processes.
     ///
-    /// All queued writes wait at the same time, each for its own limit. After
+    /// All queued writes wait at the same time, each up to its own limit. When
     /// one has failed, the next fails soon after.
     fn begin(&self, first: &dyn Job) -> Result<(), SqlError> {
         self.deadline.lift();
@@ -179,7 +180,7 @@ impl Group {
         let waited = first.queued().max(self.free_since).elapsed();
         self.connection.busy_timeout(self.busy_timeout.saturating_sub(waited))?;
         execute(&self.connection, "BEGIN IMMEDIATE")?;
-        // For statements of the program that wait for other files.
+        // Statements of the program may wait this long for other files.
         Ok(self.connection.busy_timeout(self.busy_timeout)?)
     }
 
@@ -204,8 +205,8 @@ impl Group {
     /// Rolls back a transaction that cannot be committed.
     fn give_up(&mut self, error: &rusqlite::Error, writes: usize) {
         if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) && writes > 1 {
-            // A reference that is checked at the commit is broken, and the
-            // error does not identify the write.
+            // A deferred reference is broken, and the error of the commit does
+            // not identify the write.
             log::warn!("writes are committed one by one from now on: {error}");
             self.most = 1;
         }

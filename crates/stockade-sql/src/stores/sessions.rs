@@ -18,12 +18,13 @@ use crate::Driver;
 /// A session store in a table, shared by all processes with the same database.
 ///
 /// Each step is one statement, so a logout takes effect in all processes at
-/// once, unless `Sessions::cached` permits one second. The table contains only
-/// hashes of session ids, so reading it does not reveal usable sessions.
+/// once, unless `Sessions::cached` permits a delay of one second. The table
+/// contains only hashes of session ids, so reading it does not reveal usable
+/// sessions.
 ///
 /// A subject has at most [`max_per_subject`](Self::max_per_subject) sessions.
-/// One more ends the oldest, in a second statement right after the first. Two
-/// concurrent logins may exceed the limit until the next login.
+/// One more login ends the oldest session, in a second statement right after
+/// the first. Two concurrent logins may exceed the limit until the next login.
 ///
 /// New sessions remove expired rows: at most 512 at a time, once per second or
 /// per 256 sessions.

@@ -90,7 +90,7 @@ pub(crate) async fn own() -> Engine<SqlStore<Item, OneConnection>> {
     Engine { store: SqlStore::open(driver, "items").await.unwrap(), folder: None }
 }
 
-/// PostgreSQL, with a database with a non-default text order and a schema for
+/// PostgreSQL, in a database that has a non-default text order and a schema for
 /// each test.
 #[cfg(feature = "postgres")]
 pub(crate) mod postgres {

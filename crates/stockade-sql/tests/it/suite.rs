@@ -16,8 +16,8 @@ async fn the_memory_store_passes_the_suite() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn sqlite_passes_the_suite() {
-    // Their files are removed with them.
+async fn sqlite_keeps_its_promises() {
+    // Dropping an engine removes its files.
     let engines = Mutex::new(Vec::new());
     conformance::rest_store(async || {
         let engine = engines::sqlite().await;
