@@ -85,11 +85,12 @@ use stockade_routing::{HostRoutes, Router};
 pub trait ToAxum: Sized {
     /// Creates an axum router with the routes, for any state type.
     ///
-    /// axum matches the path, and responds to requests without a route.
-    /// Stockade's middleware, validation, handlers and all path syntax work as
-    /// usual. The rate limit, CORS, the security headers and the immediate 413
-    /// of the router do not apply; one warning lists these options if they are
-    /// set. Preflights get a response if the route has `with_cors`.
+    /// axum matches the path, and responds to requests that do not match a
+    /// route. Stockade's middleware, validation, handlers and all path syntax
+    /// work as usual. The rate limit, CORS, the security headers and the
+    /// immediate 413 of the router do not apply; one warning lists these
+    /// options if they are set. Preflights get a response if the route has
+    /// `with_cors`.
     ///
     /// In [`nest`](axum::Router::nest), paths are relative to axum's prefix,
     /// which `generate_url` does not know.

@@ -161,8 +161,8 @@ fn overlaps(one: &HostPath, other: &HostPath) -> bool {
     }
 }
 
-/// Returns the order of axum for paths that match the same request: literal
-/// text before a parameter before a rest.
+/// Returns the order in which axum prefers paths that match the same request:
+/// literal text, then a parameter, then a rest.
 fn rank(path: &HostPath) -> impl Iterator<Item = u8> {
     path.segments().iter().map(|segment| match segment {
         HostSegment::Text(_) => 0,
@@ -189,7 +189,7 @@ fn swallows(rest: &HostPath, path: &HostPath) -> bool {
 /// Returns a path in axum syntax, with or without parameter names.
 ///
 /// axum's `{*rest}` matches at least one character, so a path with a rest needs
-/// another path without it.
+/// a second path that omits the rest.
 fn text(path: &HostPath, with_rest: bool, named: bool) -> String {
     path.segments().iter().map(|segment| segment_text(segment, with_rest, named)).collect()
 }

@@ -16,7 +16,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the files of a crate that name it outside comments.
+/// Returns the files of a crate that name `Incoming` outside comments.
 fn naming(krate: &Path) -> Vec<String> {
     let mut files = Vec::new();
     sources(&krate.join("src"), &mut files);

@@ -195,7 +195,7 @@ async fn with_cors_handles_preflights_and_sets_headers() {
         Err(ApiError::authentication())
     }
     let mut api = Router::new();
-    // It is found by its type, whatever its name is.
+    // The middleware is found by its type, regardless of its name.
     let rules = with_cors(["https://app.example"]).named("rules");
     api.put("/open/:id", async || "put").middleware((with_cors("*"), nobody, rules));
     api.get("/closed", async || "closed");

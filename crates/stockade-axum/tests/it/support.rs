@@ -8,7 +8,7 @@ use http_body_util::BodyExt as _;
 use tower_service::Service as _;
 
 /// Creates a request from lines: `METHOD target`, then `name: value` for each
-/// header, then after an empty line the body. The client address is 192.0.2.7.
+/// header, then an empty line and the body. The client address is 192.0.2.7.
 pub(crate) fn request(text: &str) -> http::Request<Body> {
     request_from("192.0.2.7:4711", text)
 }

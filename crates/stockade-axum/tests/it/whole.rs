@@ -139,7 +139,8 @@ async fn response_extensions_contain_the_error() {
     assert_eq!(show(response).await, r#"500 {"error":"Internal Server Error"}"#);
 }
 
-/// A body type without a library, with chunks that are not `Bytes`.
+/// A body type that does not come from a library, with chunks that are not
+/// `Bytes`.
 struct OwnBody(Vec<&'static [u8]>);
 
 impl http_body::Body for OwnBody {
