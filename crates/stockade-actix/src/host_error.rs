@@ -38,8 +38,8 @@ pub struct HostError {
 }
 
 impl HostError {
-    /// Creates it from an error response. Returns `None` for other responses,
-    /// and if the status was changed later.
+    /// Creates the error from an error response. Returns `None` for other
+    /// responses, and if the status was changed later.
     pub(crate) fn of(response: &Response, is_head: bool) -> Option<Self> {
         let error = error_of(response)?;
         let status = response.status();

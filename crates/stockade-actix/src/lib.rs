@@ -47,9 +47,9 @@
 //! | `max_body_size`, `expose_errors`, `trust_proxy` | apply | apply |
 //! | middleware, validation, handlers, WebSockets | the same | the same |
 //!
-//! Build either outside the closure, so that the workers share one rate limit.
-//! A body is read from actix-web on demand, one chunk at a time. Stockade's
-//! limit applies: `PayloadConfig` has no effect.
+//! Build the service or the routes outside the closure, so that the workers
+//! share one rate limit. A body is read from actix-web on demand, one chunk at
+//! a time. Stockade's limit applies: `PayloadConfig` has no effect.
 //!
 //! `stockade::actix::actix_web` re-exports the supported actix-web version.
 // Spec: Use inside a host framework; Router construction and members › toHostRouter.
@@ -87,11 +87,12 @@ pub trait ToActix: Sized {
     /// Creates the routes for `service` of an application, a scope or a
     /// `ServiceConfig`.
     ///
-    /// actix-web matches the path, and responds to requests without a route.
-    /// Stockade's middleware, validation, handlers and all path syntax work as
-    /// usual. The rate limit, CORS, the security headers and the immediate 413
-    /// of the router do not apply; one warning lists these options if they are
-    /// set. Preflights get a response if the route has `with_cors`.
+    /// actix-web matches the path, and responds to requests that do not match a
+    /// route. Stockade's middleware, validation, handlers and all path syntax
+    /// work as usual. The rate limit, CORS, the security headers and the
+    /// immediate 413 of the router do not apply; one warning lists these
+    /// options if they are set. Preflights get a response if the route has
+    /// `with_cors`.
     ///
     /// In a scope, paths are relative to the scope, which `generate_url` does
     /// not know. If a resource shares a path with one of these routes, register

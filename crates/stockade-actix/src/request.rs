@@ -12,9 +12,10 @@ use stockade_routing::OriginalUri;
 
 use crate::request_body::RequestBody;
 
-/// Converts an actix-web request, with `path` as its path. Also returns the
-/// payload if the request asks for an upgrade: the bytes of the connection. If
-/// a service may be mounted, the original target is recorded for it.
+/// Converts an actix-web request, with `path` as its path. If the request asks
+/// for an upgrade, also returns the payload, which then contains the bytes of
+/// the connection. If a service may be mounted, the original target is recorded
+/// for it.
 ///
 /// # Errors
 /// Returns a 400 for a head that actix-web accepts but the `http` crate does

@@ -1,8 +1,8 @@
 //! [`RequestBody`]: a request body that other threads may read.
 //!
-//! An actix-web payload is not `Send`, but stockade bodies are. A task of the
-//! worker therefore reads the payload, exactly one chunk for each poll of the
-//! body.
+//! An actix-web payload is not `Send`, but stockade bodies are. A task on the
+//! worker thread therefore reads the payload, exactly one chunk for each poll
+//! of the body.
 
 use std::future::poll_fn;
 use std::pin::Pin;

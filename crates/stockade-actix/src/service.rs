@@ -84,8 +84,8 @@ impl Service<ServiceRequest> for ActixService {
         let (theirs, payload) = request.into_parts();
         let matched = theirs.match_info();
         let whole = matched.as_str();
-        // It always ends with this suffix; otherwise nothing would count as
-        // matched.
+        // The whole path always ends with the unprocessed part; otherwise
+        // nothing would count as matched.
         let taken = whole.strip_suffix(matched.unprocessed()).unwrap_or_default();
         let path = path::after(theirs.uri().path(), taken).to_owned();
         let app = self.app.clone();

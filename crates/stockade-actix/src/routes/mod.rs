@@ -45,7 +45,8 @@ impl HttpServiceFactory for ActixRoutes {
                 add(path, vec![route.clone()], true);
             }
         }
-        // After all routes: only requests with a wrong method remain.
+        // These come after all routes, so only requests with a wrong method
+        // reach them.
         for path in &paths {
             add(path, path.routes.clone(), false);
         }
@@ -66,10 +67,10 @@ struct ActixPath {
 enum PathPart {
     /// The path of the scope itself.
     Root,
-    /// This number of last segments.
+    /// The last segments of the path. The field is their number.
     Last(usize),
-    /// This number of last segments, plus the segments in the parameter with
-    /// this name.
+    /// The last segments of the path. Their number is the first field plus the
+    /// number of segments in the parameter that the second field names.
     Rest(usize, String),
 }
 

@@ -1,4 +1,5 @@
-//! Bodies over a port: read on demand, with limits counted as they arrive.
+//! Tests bodies over a TCP port: they are read on demand, and the limit applies
+//! while they arrive.
 
 use std::net::SocketAddr;
 
@@ -25,7 +26,7 @@ fn api() -> Router {
     router
 }
 
-/// Serves a router in both ways on a free port.
+/// Serves a router on a free port, as a service and as routes.
 pub(crate) fn serve(router: impl Fn() -> Router) -> SocketAddr {
     let whole = router().to_actix_service().unwrap();
     let routes = router().to_actix_routes().unwrap();

@@ -7,7 +7,7 @@ use actix_web::dev::{Service, ServiceResponse};
 use actix_web::{Error, test};
 
 /// Creates a request from lines: `METHOD target`, then `name: value` for each
-/// header, then after an empty line the body. The client address is 192.0.2.7.
+/// header, then an empty line and the body. The client address is 192.0.2.7.
 pub(crate) fn request(text: &str) -> test::TestRequest {
     let (head, body) = text.split_once("\n\n").unwrap_or((text, ""));
     let mut lines = head.lines();
