@@ -31,8 +31,8 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 /// interrupted, so a few of them cannot block all others.
 const WORK_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The maximum number of pages of 4 KiB in the file: 4 GiB. Accounts are free, so no
-/// limit of an account keeps the disk from filling up.
+/// The maximum number of pages of 4 KiB in the file: 4 GiB. Anyone can create
+/// accounts, so a limit per account would not keep the disk from filling up.
 pub const MAX_PAGES: u32 = 1 << 20;
 
 /// The size in bytes that the journal shrinks to after a large transaction.

@@ -101,7 +101,7 @@ async fn slugs_are_unique() {
         let shown = conduit.get(&format!("/articles/{slug}"), "").await;
         shown.assert_json_contains(json!({ "article": { "title": title } }));
     }
-    // An article takes the title of another article.
+    // A change sets the title of another article.
     let change = json!({ "article": { "title": "Same title" } });
     let moved = conduit.put(&format!("/articles/{feed}"), &ada, change).await;
     assert!(text(&moved.json(), "/article/slug").starts_with("same-title-"));
@@ -121,7 +121,7 @@ async fn the_author_changes_an_article() {
     changed.assert_status(200).assert_json_contains(json!({ "article": expected }));
     let changed: Value = changed.json();
     assert_eq!(changed["article"]["createdAt"], before["article"]["createdAt"]);
-    // The time of a change is always later than the time before.
+    // The time of a change is always later than the previous time.
     assert!(text(&changed, "/article/updatedAt") > text(&before, "/article/updatedAt"));
 
     let title = json!({ "article": { "title": "New title", "tagList": ["c"] } });

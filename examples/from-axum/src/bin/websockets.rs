@@ -1,5 +1,5 @@
-//! A WebSocket with all details: a page that opens it, pings, pongs and closes
-//! as messages, and a task for each direction.
+//! A complete WebSocket example: a page that opens the connection; pings, pongs
+//! and close frames as messages; and a task for each direction.
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
