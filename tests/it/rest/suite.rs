@@ -45,7 +45,7 @@ impl Entity for Item {
 
 /// Creates the router of the suite with the resource at `/items`. The users
 /// `ada` and `bob` log in with their names as tokens, and each sees only their
-/// own items. `/open` does not have a scope, and has all other rules of a
+/// own items. `/open` does not have a scope, but follows all other rules of a
 /// resource.
 pub(crate) fn router<S: Store<Item> + Clone>(store: S) -> Router {
     let signed_in = with_auth(|token: String| {
