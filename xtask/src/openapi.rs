@@ -140,8 +140,8 @@ impl Program {
             node(folder, "spectral", &["lint", &document, "-r", rules, "-F", "error"])?;
         }
         node(folder, "openapi-typescript", &[&document, "-o", &file("schema.d.ts")])?;
-        // Without the dot, the tool would treat it as a project name on its
-        // vendor's server.
+        // The prefix `./` prevents the tool from treating the path as a project
+        // name on its vendor's server.
         let document = format!("./{document}");
         node(folder, "openapi-ts", &["-i", &document, "-o", &file("sdk"), "--silent"])
     }

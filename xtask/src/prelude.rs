@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-/// Returns the faults of the prelude in the workspace in this folder.
+/// Returns the faults of the prelude of the workspace in `root`.
 pub fn check(root: &Path) -> Vec<String> {
     match fs::read_to_string(root.join(PRELUDE)) {
         Ok(text) => fault(&text).into_iter().collect(),
