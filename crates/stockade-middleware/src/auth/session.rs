@@ -330,9 +330,9 @@ impl SessionCookie {
 /// The id of the session that authenticated the request through
 /// [`Auth::session`](super::Auth::session).
 ///
-/// Without such a session the response is 401, even if another method found the
-/// user; use `Option<CurrentSession>` if the session is optional. If several
-/// `with_auth` precede a handler, the last session is used.
+/// The client gets a 401 if there is no such session, even if another method
+/// found the user; use `Option<CurrentSession>` if the session is optional. If
+/// several `with_auth` precede a handler, the last session is used.
 ///
 /// ```
 /// use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! [`Compressed`]: a body that is compressed as it passes.
+//! [`Compressed`]: a body that is compressed as it is read.
 
 use std::io;
 use std::pin::Pin;

@@ -133,11 +133,11 @@ impl Idempotency {
     /// Default: true, because the handler may have done a part of its work
     /// before it failed.
     ///
-    /// With false, such a response frees the key, and a retry runs the handler
-    /// again. Choose it if a failed handler leaves nothing behind, for example
-    /// if it does all its work in one transaction. Responses below 500 are
-    /// always stored, except 408. If `with_timeout` ends the handler, its 503
-    /// is never stored, in both cases.
+    /// If false, such a response frees the key, and a retry runs the handler
+    /// again. Choose false if a failed handler leaves nothing behind, for
+    /// example if it does all its work in one transaction. Responses below 500
+    /// are always stored, except 408. If `with_timeout` ends the handler, its
+    /// 503 is never stored, in both cases.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
