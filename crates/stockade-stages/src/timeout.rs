@@ -21,8 +21,8 @@ use tokio::time::error::Elapsed;
 /// timeout. The headers of the router, and of `cors` and `rate_limit` in the
 /// route options, are always added.
 ///
-/// The middleware needs tokio's timer, which our own server always runs. A time
-/// of zero is a configuration error.
+/// The middleware needs tokio's timer, which the stockade server always runs. A
+/// time of zero is a configuration error.
 ///
 /// ```
 /// use std::time::Duration;
