@@ -501,7 +501,8 @@ mod tests {
         let goes = |at: usize, second: u64| at == 3 && second == 8;
         let alone = [Some(12), Some(12), Some(12), Some(20), Some(75)];
         assert_eq!(lifetimes_of(Some(100), first(4), 5, 80, goes), alone);
-        // Without distinguishing clients, and with one connection per client.
+        // The same if clients are not distinguished, or if each has one
+        // connection.
         let all = [Some(12), Some(12), Some(12), Some(20), Some(12)];
         assert_eq!(lifetimes_of(None, first(4), 5, 80, goes), all);
         let each = |at: usize| u8::try_from(at).unwrap();
