@@ -170,7 +170,8 @@ pub async fn log_in(
 }
 
 pub async fn show_current(db: Db, User(viewer): User<Viewer>) -> Result<UserBody<CurrentUser>> {
-    // With the token of the request: a stolen token cannot be renewed for ever.
+    // The response contains the token of the request, so a stolen token cannot
+    // be renewed forever.
     db.read(move |tx| current(tx, &viewer)).await
 }
 
