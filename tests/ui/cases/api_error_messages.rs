@@ -1,4 +1,4 @@
-//! Messages on some variants only, and messages that show what is not there.
+//! Messages on only some variants, and messages that show fields that do not exist.
 
 use stockade::prelude::*;
 

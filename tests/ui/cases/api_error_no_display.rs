@@ -1,4 +1,4 @@
-//! Without messages, the type has to say its text itself.
+//! A type without messages that does not implement `Display`.
 
 use stockade::prelude::*;
 

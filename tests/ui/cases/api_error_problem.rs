@@ -1,4 +1,4 @@
-//! Problem types and members that cannot be.
+//! Invalid problem types and members.
 
 use stockade::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Causes that are none.
+//! Fields that cannot be the source of an error.
 
 use stockade::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Statuses that are missing or none of an error.
+//! Statuses that are missing or not error statuses.
 
 use stockade::prelude::*;
 

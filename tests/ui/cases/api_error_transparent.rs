@@ -1,4 +1,4 @@
-//! Variants that cannot be answered as their field.
+//! Variants that cannot use the response of their field.
 
 use stockade::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A number says no unit.
+//! Token lifetimes of the wrong type.
 
 use stockade::auth::{Secret, generate_jwt};
 

@@ -1,4 +1,4 @@
-//! A function of credentials is for `bearer`, one of extractors for `lookup`.
+//! Functions of credentials are for `bearer`, functions of extractors for `lookup`.
 
 use stockade::auth::ApiKeyHash;
 use stockade::extract::Headers;

@@ -1,4 +1,4 @@
-//! A text is no secret yet, and neither are bytes.
+//! A text or bytes instead of a secret.
 
 use stockade::auth::{SessionKeys, generate_jwt};
 

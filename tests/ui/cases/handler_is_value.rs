@@ -1,4 +1,4 @@
-//! A value in the place of a handler.
+//! A value instead of a handler.
 
 use stockade::prelude::*;
 

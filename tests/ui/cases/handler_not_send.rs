@@ -1,4 +1,4 @@
-//! A future that holds what cannot leave its thread.
+//! A future that holds a value that is not `Send`.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! A result that is no answer.
+//! A result that cannot become a response.
 
 use stockade::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A result that is no answer, in a `Result`.
+//! A result that cannot become a response, in a `Result`.
 
 use stockade::prelude::*;
 

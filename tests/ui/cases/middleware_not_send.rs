@@ -1,4 +1,4 @@
-//! Middleware whose future cannot leave its thread.
+//! Middleware with a future that is not `Send`.
 
 use std::rc::Rc;
 

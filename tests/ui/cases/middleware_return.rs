@@ -1,4 +1,4 @@
-//! Middleware whose result is no answer.
+//! Middleware with a result that cannot become a response.
 
 use stockade::prelude::*;
 

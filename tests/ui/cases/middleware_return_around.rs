@@ -1,4 +1,4 @@
-//! Middleware with `next` whose result is no response.
+//! Middleware with `next` and a result that cannot become a response.
 
 use stockade::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Synchronous middleware whose result is no answer.
+//! Synchronous middleware with a result that cannot become a response.
 
 use stockade::prelude::*;
 

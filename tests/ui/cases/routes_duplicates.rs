@@ -1,4 +1,4 @@
-//! What stands twice.
+//! Duplicate paths, methods and options.
 
 use stockade::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Entries without what they need.
+//! Entries with missing parts.
 
 use stockade::prelude::*;
 

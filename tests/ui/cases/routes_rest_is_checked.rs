@@ -1,4 +1,4 @@
-//! A mistake in the notation does not hide one in a handler.
+//! A syntax error does not hide an error in a handler.
 
 use stockade::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Keywords that are unknown, have the wrong value, or stand in the wrong place.
+//! Keywords that are unknown, have the wrong value, or are in the wrong place.
 
 use stockade::validation::Schema;
 

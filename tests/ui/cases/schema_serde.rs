@@ -1,4 +1,4 @@
-//! What serde can read and a schema cannot say.
+//! Types that serde can read but a schema cannot describe.
 
 use stockade::validation::Schema;
 
