@@ -29,8 +29,8 @@ pub enum Verdict {
 /// message or an [`ErrorText`]. A check that can itself fail returns a `Result`
 /// with an [`ApiError`], which becomes a 500.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an answer of a custom check",
-    note = "return `bool`, `Verdict`, `Result<(), String>`, or `Result<_, ApiError>` if the check itself may fail"
+    message = "a custom check cannot return `{Self}`",
+    note = "return `bool`, `Verdict`, `Result<(), String>`, or `Result<_, ApiError>` if the check itself can fail"
 )]
 pub trait CustomOutcome {
     /// Returns the verdict.
@@ -86,8 +86,8 @@ impl CustomOutcome for Result<Verdict, ApiError> {
 /// [`Rule::transform`](crate::Rule::transform): a value, or a `Result`. An
 /// error becomes a 500.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not the outcome of a transform",
-    note = "return `serde_json::Value`, or a `Result` with one"
+    message = "a transform cannot return `{Self}`",
+    note = "return `serde_json::Value`, or a `Result` of one"
 )]
 pub trait TransformOutcome {
     /// Returns the new value.

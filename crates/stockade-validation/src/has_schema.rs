@@ -86,9 +86,9 @@ use crate::schema::Schema;
     message = "`{Self}` has no schema",
     label = "has no schema",
     note = "add `#[derive(Schema)]` to `{Self}`",
-    note = "for a type of another crate, switch on the feature of that crate's name, such as `uuid` or `chrono`: the docs of `HasSchema` list them",
-    note = "or on its field: `#[schema(with = path)]` with a function that gives the `Rule`, or `#[schema(opaque)]`, which takes what serde reads",
-    note = "where it is no field, wrap it: `Unchecked<{Self}>`"
+    note = "for a type of another crate, enable the feature named after that crate, such as `uuid` or `chrono`: the docs of `HasSchema` list the features",
+    note = "or annotate the field: `#[schema(with = path)]` with a function that returns the `Rule`, or `#[schema(opaque)]`, which accepts any value that serde reads",
+    note = "if the type is not used in a field, wrap it: `Unchecked<{Self}>`"
 )]
 pub trait HasSchema: 'static {
     /// Returns the rule for a value of this type.

@@ -222,8 +222,8 @@ impl<T: Serialize> Serialize for Optional<T> {
 #[cold]
 fn absent<E: serde::ser::Error>(name: &str) -> E {
     E::custom(format_args!(
-        "an absent field has no value: \
-         `#[serde(skip_serializing_if = \"{name}::is_absent\")]` leaves it out"
+        "an absent field cannot be serialized: add `#[serde(skip_serializing_if = \
+         \"{name}::is_absent\")]` to it"
     ))
 }
 

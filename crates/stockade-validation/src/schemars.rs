@@ -129,7 +129,7 @@ impl Document {
                 rule.keywords.entry(name).or_insert_with(|| value.clone());
             }
             (name, _) => {
-                let message = format!("keyword `{name}` of JSON Schema is not supported");
+                let message = format!("JSON Schema keyword `{name}` is not supported");
                 rule.mistakes.push(message);
             }
         }
@@ -138,7 +138,7 @@ impl Document {
     /// Reads a reference. Properties next to it are added to it.
     fn reference(&self, rule: &mut Rule, pointer: &str) {
         let Some(reference) = self.find(pointer) else {
-            rule.mistakes.push(format!("`$ref` {pointer:?} leads nowhere"));
+            rule.mistakes.push(format!("`$ref` {pointer:?} does not exist"));
             return;
         };
         rule.inner = Some(InnerRule::Reference(reference));

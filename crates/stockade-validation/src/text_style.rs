@@ -119,26 +119,26 @@ fn mistake(property: &Property, compiled: &Compiled) -> Option<String> {
     let is_deep = TextStyle::of(&property.node.keywords) == Some(TextStyle::DeepObject);
     if !is_deep && takes_only(node, kind::OBJECT) {
         return Some(format!(
-            "field `{name}`: a query string contains no objects. Add `#[schema(style = \
+            "field `{name}`: a query string cannot contain objects. Add `#[schema(style = \
              \"deepObject\")]` to read `?{name}[key]=value`"
         ));
     }
     if is_deep && !takes_only(node, kind::OBJECT) {
-        return Some(format!("field `{name}`: `style` is for objects"));
+        return Some(format!("field `{name}`: `style` is only for objects"));
     }
     if is_deep {
         let rules = node.object.as_deref()?;
         let nested = rules.properties().iter().find(|inner| is_nested(inner, compiled))?;
         let inner = &nested.name;
         return Some(format!(
-            "field `{name}.{inner}`: an object with the style `deepObject` contains only \
-             texts, numbers and booleans"
+            "field `{name}.{inner}`: an object with the style `deepObject` can contain only \
+             strings, numbers and booleans"
         ));
     }
     let items = node.array.as_deref().and_then(|rules| rules.items.as_ref())?;
     let items = items.resolved(&compiled.definitions)?;
     takes_only(items, kind::OBJECT | kind::ARRAY).then(|| {
-        format!("field `{name}`: a list in a query string contains no objects and no lists")
+        format!("field `{name}`: a list in a query string cannot contain objects or lists")
     })
 }
 

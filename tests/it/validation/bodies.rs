@@ -103,7 +103,7 @@ fn a_mismatching_value_names_its_field() {
     };
     post("/typed", JSON, "{}", &refused("x", "Required field 'x' is missing", "required"));
     post("/typed", JSON, r#"{"x":"a"}"#, &refused("x", "Expected integer, got string", "type"));
-    post("/typed", JSON, r#"{"x":1,"x":2}"#, &refused("x", "Field 'x' is there twice", "type"));
+    post("/typed", JSON, r#"{"x":1,"x":2}"#, &refused("x", "Duplicate field 'x'", "type"));
     post(
         "/typed",
         JSON,

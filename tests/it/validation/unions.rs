@@ -85,7 +85,7 @@ fn an_error_names_the_closest_variant() {
     check(
         &app,
         "POST /payments\ncontent-type: application/json\n\n{\"token\": \"a\", \"name\": \"b\", \"holder\": \"c\"}",
-        r#"400 {"error":"Validation failed","details":{"errors":[{"field":"holder","message":"Field 'holder' is there twice","rule":"type"}]}}"#,
+        r#"400 {"error":"Validation failed","details":{"errors":[{"field":"holder","message":"Duplicate field 'holder'","rule":"type"}]}}"#,
     );
     check(
         &app,

@@ -2,7 +2,7 @@
 
 required = Required field '{ $field }' is missing
 required-value = Required value is missing
-duplicate = Field '{ $field }' is there twice
+duplicate = Duplicate field '{ $field }'
 additionalProperties = Unknown field '{ $field }'
 unevaluatedProperties = Unknown field '{ $field }'
 dependentRequired = Field '{ $field }' is required if '{ $other }' is present
@@ -46,9 +46,9 @@ format = { $format ->
     [credit-card] Invalid credit card number
     [ipv4] Invalid IPv4 address
     [ipv6] Invalid IPv6 address
-    [int32] Number must be a whole number of 32 bits
-    [int64] Number must be a whole number of 64 bits
-    [float] Number must fit into 32 bits
+    [int32] Number must be a 32-bit integer
+    [int64] Number must be a 64-bit integer
+    [float] Number must fit in a 32-bit float
     [byte] Invalid base64
     [iri] Invalid IRI format
     [iri-reference] Invalid IRI reference

@@ -56,7 +56,7 @@ fn a_stream_is_the_last_field() {
 
 #[test]
 fn values_fit_their_keywords() {
-    let count = "must be a whole number of 0 or more";
+    let count = "must be a non-negative integer";
     for (keywords, message) in [
         ("min_length = \"3\"", format!("`min_length` {count}")),
         ("min_length = -1", format!("`min_length` {count}")),

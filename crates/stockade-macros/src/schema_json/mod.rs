@@ -122,14 +122,14 @@ impl Checker<'_> {
             }
             if table::is_reserved(name) {
                 let message = format!(
-                    "keyword `{name}` of JSON Schema cannot be mixed with fields (at `{at}`); use \
+                    "JSON Schema keyword `{name}` cannot be mixed with fields (at `{at}`); use \
                      `Schema::rule`, or `Schema::fields` for a field of this name"
                 );
                 self.errors.push(*span, message);
             } else if is_schema {
                 self.node(value, &at);
             } else if keyword.is_none() && !matches!(value, Json::Unknown) {
-                self.unknown(name, *span, "; the rule of a field is an object", &at);
+                self.unknown(name, *span, "; the rule of a field must be an object", &at);
             }
         }
     }

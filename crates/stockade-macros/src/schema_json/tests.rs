@@ -38,7 +38,7 @@ fn names_unknown_keywords_with_their_pointers() {
 fn names_keywords_among_fields() {
     let message = |name: &str| {
         format!(
-            "keyword `{name}` of JSON Schema cannot be mixed with fields (at `/{name}`); use \
+            "JSON Schema keyword `{name}` cannot be mixed with fields (at `/{name}`); use \
              `Schema::rule`, or `Schema::fields` for a field of this name"
         )
     };

@@ -69,7 +69,7 @@ impl IntoInputRules<form::Json> for &Value {
         };
         for (field, rule) in fields {
             let Value::Object(rule) = rule else {
-                mistake(format!("field `{field}`: the rule of a field is an object"));
+                mistake(format!("field `{field}`: the rule of a field must be an object"));
                 continue;
             };
             let rule = rule_of(rule, |text| mistake(format!("field `{field}`: {text}")));
@@ -107,7 +107,7 @@ fn rule_of(keys: &Map<String, Value>, mut mistake: impl FnMut(String)) -> InputR
                 if length.is_some() {
                     continue;
                 }
-                "a whole number of 0 or more"
+                "a non-negative integer"
             }
             ("required", _) => "a boolean",
             ("pattern", _) => "a string",
@@ -179,14 +179,14 @@ mod tests {
     #[test]
     fn errors_name_the_field_and_the_location() {
         mistakes(&json!([]), &["the rules must be an object of fields"]);
-        mistakes(&json!({ "a": "string" }), &["field `a`: the rule of a field is an object"]);
+        mistakes(&json!({ "a": "string" }), &["field `a`: the rule of a field must be an object"]);
         mistakes(
             &json!({ "a": { "required": 1, "type": "text", "minLength": -1, "maxLength": 1.5 } }),
             &[
                 "field `a`: `required` must be a boolean",
                 "field `a`: `type` must be string, number, boolean, object, array or null",
-                "field `a`: `minLength` must be a whole number of 0 or more",
-                "field `a`: `maxLength` must be a whole number of 0 or more",
+                "field `a`: `minLength` must be a non-negative integer",
+                "field `a`: `maxLength` must be a non-negative integer",
             ],
         );
         mistakes(

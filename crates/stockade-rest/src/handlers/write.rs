@@ -253,7 +253,7 @@ async fn body(req: &mut Request) -> Result<Value, ApiError> {
     // Programs before this one may have used the other of the two values.
     match repeated_name(&bytes) {
         Some(name) => {
-            let message = format!("Field '{name}' is there twice");
+            let message = format!("Duplicate field '{name}'");
             Err(invalid(name, message, "type"))
         }
         None => Ok(body),

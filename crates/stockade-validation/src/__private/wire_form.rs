@@ -140,7 +140,7 @@ pub fn names_or_numbers<const N: usize, const M: usize>(
         match (i64::try_from(number), u64::try_from(number)) {
             (Ok(whole), _) => values.push(Value::from(whole)),
             (_, Ok(whole)) => values.push(Value::from(whole)),
-            _ => rule.mistakes.push(format!("{number} is beyond the numbers of JSON")),
+            _ => rule.mistakes.push(format!("{number} is outside the range of JSON numbers")),
         }
     }
     rule.values(values)

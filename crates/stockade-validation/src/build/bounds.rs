@@ -52,12 +52,12 @@ pub(crate) fn foreign_literals(node: &Node) -> Vec<String> {
     match node.keywords.get("enum").and_then(Value::as_array) {
         // JSON Schema allows an empty list, which rejects every value.
         Some(values) if !values.is_empty() && !values.iter().any(fits) => {
-            faults.push(format!("no value of `enum` is of type {}", types.expected));
+            faults.push(format!("no value of `enum` has the type {}", types.expected));
         }
         _ => {}
     }
     if node.keywords.get("const").is_some_and(|constant| !fits(constant)) {
-        faults.push(format!("`const` is not of type {}", types.expected));
+        faults.push(format!("`const` does not have the type {}", types.expected));
     }
     faults
 }

@@ -351,7 +351,7 @@ impl<'m> Compiler<'m> {
         let mut properties = Vec::new();
         for (name, rule) in listed {
             if !names.insert(name.clone()) {
-                self.issue(format!("property `{name}` is given twice"));
+                self.issue(format!("duplicate property `{name}`"));
             }
             let node = self.child(rule, &format!(".{name}"), levels);
             properties.push(Property { name: name.into(), node, in_required_list: false });
@@ -370,7 +370,7 @@ impl<'m> Compiler<'m> {
         let mut seen = HashSet::new();
         for name in &names {
             if !seen.insert(name.as_str()) {
-                self.issue(format!("`required` names `{name}` twice"));
+                self.issue(format!("duplicate name `{name}` in `required`"));
             }
         }
         names
@@ -397,7 +397,7 @@ impl<'m> Compiler<'m> {
             && let Some(error) = check::first_error(node, value)
         {
             log::warn!(
-                "the default {value} of field `{}` breaks its own rule: {} ({}:{})",
+                "the default {value} of field `{}` is invalid: {} ({}:{})",
                 self.path,
                 error.message,
                 self.location.file(),

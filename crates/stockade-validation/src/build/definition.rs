@@ -66,7 +66,7 @@ impl State {
             if is_circle(place, &compiled) {
                 let Definition { name, direction, location, .. } = definition;
                 let mut compiler = Compiler::new(self, name.clone(), location, *direction);
-                compiler.issue("the definition refers to itself for the same value");
+                compiler.issue("the definition refers only to itself");
             }
         }
         compiled.into()

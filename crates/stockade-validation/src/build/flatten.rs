@@ -39,7 +39,7 @@ impl Compiler<'_> {
         rule.turn(self.direction);
         while let Some(InnerRule::Reference(reference)) = &rule.inner {
             if trail.contains(&reference.key) {
-                self.issue(format!("`{}` cannot be a part of itself", reference.name));
+                self.issue(format!("`{}` cannot contain itself", reference.name));
                 return None;
             }
             trail.push(reference.key.clone());
@@ -74,8 +74,8 @@ impl Compiler<'_> {
             || other.keywords.keys().any(|name| keyword::bounds_members(name))
         {
             self.issue(
-                "a rule with `custom`, `transform`, counts of keys, alternatives or conditions \
-                 cannot be flattened",
+                "a rule with `custom`, `transform`, `minProperties`, `maxProperties`, \
+                 alternatives or conditions cannot be flattened",
             );
         }
         let is_marked = |keyword: &&str| other.keywords.get(*keyword) == Some(&Value::Bool(true));

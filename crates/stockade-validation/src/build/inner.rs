@@ -83,7 +83,7 @@ impl Compiler<'_> {
     fn first_of(&mut self, union: FirstOfRule, levels: usize) -> Inner {
         let FirstOfRule { variants, choice, mut keys } = union;
         if variants.is_empty() {
-            self.issue("a union needs a variant");
+            self.issue("a union must have at least one variant");
         }
         let shown: Vec<String> = keys.iter().map(|key| json!(key).to_string()).collect();
         keys.sort_unstable();
@@ -150,7 +150,7 @@ impl Compiler<'_> {
                 rule.keywords.insert("type".to_owned(), "object".into());
             }
             _ => {
-                self.issue(format!("variant `{name}` is no object, so it cannot have a tag"));
+                self.issue(format!("variant `{name}` is not an object, so it cannot have a tag"));
                 return None;
             }
         }
@@ -164,12 +164,12 @@ impl Compiler<'_> {
         let mut shown = Vec::new();
         for name in names {
             if !seen.insert(name) {
-                self.issue(format!("variant `{name}` is given twice"));
+                self.issue(format!("duplicate variant `{name}`"));
             }
             shown.push(Value::from(name.as_str()).to_string());
         }
         if shown.is_empty() {
-            self.issue("a union needs a variant");
+            self.issue("a union must have at least one variant");
         }
         format!("Must be one of: {}", shown.join(", "))
     }

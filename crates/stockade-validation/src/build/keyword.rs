@@ -56,8 +56,8 @@ impl Kind {
         match self {
             Self::Any => "a value",
             Self::Bool => "a boolean",
-            Self::Count => "a whole number of 0 or more",
-            Self::Function => "a function: give it with `Rule`",
+            Self::Count => "a non-negative integer",
+            Self::Function => "a function: set it with `Rule`",
             Self::List => "a list",
             Self::NameLists => "an object of lists of names",
             Self::Number => "a number",

@@ -171,7 +171,7 @@ impl Reader<'_> {
                 rule.keywords.insert(name.clone(), value.clone());
             } else if keyword::is_reserved(name) {
                 rule.mistakes.push(format!(
-                    "keyword `{name}` of JSON Schema cannot be mixed with fields (at `{}`); \
+                    "JSON Schema keyword `{name}` cannot be mixed with fields (at `{}`); \
                      use `Schema::rule`, or `Schema::fields` for a field of this name",
                     at.step(name)
                 ));
@@ -214,7 +214,7 @@ fn not_a_field(name: &str, at: &At<'_>) -> String {
         return format!("`{name}` must be {} (at `{at}`)", kind.wanted());
     }
     let near = did_you_mean(name, keyword::names());
-    let hint = if near.is_empty() { "; the rule of a field is an object" } else { &near };
+    let hint = if near.is_empty() { "; the rule of a field must be an object" } else { &near };
     format!("unknown keyword `{name}`{hint} (at `{at}`)")
 }
 

@@ -42,7 +42,7 @@ impl Compiler<'_> {
             match Pattern::new(&text) {
                 Ok(pattern) => patterns.push(PatternProperty { pattern, node }),
                 Err(error) => {
-                    let message = format!("bad pattern {text:?}: {error}");
+                    let message = format!("invalid pattern {text:?}: {error}");
                     self.keyword_issue("patternProperties", &message);
                 }
             }

@@ -108,7 +108,7 @@ impl Shared {
                 String::new()
             } else {
                 let known = self.index().ids.get(&id);
-                known.cloned().ok_or("is outside of the document: copy it to `$defs`")?
+                known.cloned().ok_or("is outside the document: copy it to `$defs`")?
             }
         };
         let fragment = percent_decoded(fragment).ok_or("is not a URI reference")?;
@@ -118,12 +118,12 @@ impl Shared {
             resource + &fragment
         } else {
             let anchor = self.index().anchors.get(&(resource, fragment));
-            anchor.cloned().ok_or("names an unknown `$anchor`")?
+            anchor.cloned().ok_or("refers to an unknown `$anchor`")?
         };
         match self.root.pointer(&pointer) {
-            None => Err("leads nowhere".to_owned()),
+            None => Err("does not exist".to_owned()),
             Some(Value::Object(_) | Value::Bool(_)) => Ok(pointer),
-            Some(_) => Err("leads to a value that is not a schema".to_owned()),
+            Some(_) => Err("refers to a value that is not a schema".to_owned()),
         }
     }
 

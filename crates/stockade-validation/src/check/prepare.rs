@@ -34,7 +34,8 @@ impl<'s, S: Sink<'s>> Walk<'_, 's, S> {
             let field = path.to_string();
             let value = transform.call(value, &field)?;
             if exceeds(&value, MAX_DEPTH) {
-                let message = format!("`transform` of {field:?} nests too deeply");
+                let message =
+                    format!("`transform` of {field:?} returned a value that is nested too deeply");
                 return Err(ApiError::new(500, message));
             }
             prepared = Some(value);

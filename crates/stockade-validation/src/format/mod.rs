@@ -222,10 +222,10 @@ forms! {
         Hostname: "hostname", "Invalid hostname", hostname::is_hostname;
         Ipv4: "ipv4", "Invalid IPv4 address", ip::is_v4;
         Ipv6: "ipv6", "Invalid IPv6 address", ip::is_v6;
-        Int32: "int32", "Number must be a whole number of 32 bits", every_text;
-        Int64: "int64", "Number must be a whole number of 64 bits", every_text;
-        Float: "float", "Number must fit into 32 bits", every_text;
-        Double: "double", "Number must fit into 64 bits", every_text;
+        Int32: "int32", "Number must be a 32-bit integer", every_text;
+        Int64: "int64", "Number must be a 64-bit integer", every_text;
+        Float: "float", "Number must fit in a 32-bit float", every_text;
+        Double: "double", "Number must fit in a 64-bit float", every_text;
         Binary: "binary", "Invalid binary data", every_text;
         Byte: "byte", "Invalid base64", base64::is_base64;
         Password: "password", "Invalid password", every_text;

@@ -66,7 +66,7 @@ fn clash(name: &str, holders: &[Holder], candidates: &[Candidate]) -> Option<Con
     let mut pinned = holders.iter().filter(is_pinned).map(|(index, _)| &candidates[*index]);
     let (first, second) = (pinned.next()?, pinned.next()?);
     let message = format!(
-        "the name `{name}` is given to two types, `{}` and `{}`: documents need two names",
+        "duplicate schema name `{name}` for the types `{}` and `{}`: rename one of them",
         first.type_name, second.type_name
     );
     Some(ConfigIssue::new(message).at(second.location))

@@ -41,7 +41,7 @@ impl TextRules {
         let pattern = text_of(keywords, "pattern").and_then(|text| match Pattern::new(text) {
             Ok(pattern) => Some(pattern),
             Err(error) => {
-                mistakes.push(("pattern", format!("bad pattern {text:?}: {error}")));
+                mistakes.push(("pattern", format!("invalid pattern {text:?}: {error}")));
                 None
             }
         });

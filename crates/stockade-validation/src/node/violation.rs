@@ -83,7 +83,7 @@ impl Violation<'_> {
                     .into()
             }
             Self::Unknown(name) | Self::Unevaluated(name) => unknown_field(name).into(),
-            Self::Twice(name) => format!("Field '{name}' is there twice").into(),
+            Self::Twice(name) => format!("Duplicate field '{name}'").into(),
             Self::Depth => format!("Value is nested more than {MAX_DEPTH} levels deep").into(),
             Self::PatternLimit => {
                 "Text cannot be checked: its pattern takes too many steps; send a shorter text"

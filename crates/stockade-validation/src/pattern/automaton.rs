@@ -314,8 +314,8 @@ impl<'s> Compiler<'s> {
         self.count += 1;
         if self.count > MAX_STATES {
             return Err(format!(
-                "its compiled form has more than the limit of {MAX_STATES} states; lower the \
-                 bounds of its repetitions"
+                "its compiled form exceeds the limit of {MAX_STATES} states; lower the bounds of \
+                 its repetitions"
             ));
         }
         states.push(state);

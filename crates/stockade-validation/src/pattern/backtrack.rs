@@ -473,8 +473,8 @@ impl<'s> Compiler<'s> {
     fn add(&mut self, step: Step) -> Result<(), String> {
         if self.code.len() >= MAX_CODE {
             return Err(format!(
-                "its compiled form has more than the limit of {MAX_CODE} steps; lower the bounds \
-                 of its repetitions"
+                "its compiled form exceeds the limit of {MAX_CODE} steps; lower the bounds of its \
+                 repetitions"
             ));
         }
         self.code.push(step);

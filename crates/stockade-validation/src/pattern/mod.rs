@@ -116,7 +116,7 @@ impl Pattern {
             let pattern = &*self.text;
             log::warn!(
                 pattern, length, unlogged;
-                "a pattern gave up after too many steps ({unlogged} such lines left out)"
+                "a pattern stopped after too many steps ({unlogged} such lines omitted)"
             );
         }
     }

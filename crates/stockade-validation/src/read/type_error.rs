@@ -159,7 +159,7 @@ impl TypeError {
             }
             Problem::Twice(name) => {
                 place.push(Step::Name(name.to_owned()));
-                error(&place, format!("Field '{name}' is there twice")).with_text_id("duplicate")
+                error(&place, format!("Duplicate field '{name}'")).with_text_id("duplicate")
             }
             Problem::Unknown(name) => {
                 let message = unknown_field(&name);

@@ -176,7 +176,7 @@ fn with_words(mut rule: Rule, map: &Object) -> Rule {
             | "additionalProperties"
             | "$schema"
             | "$defs" => {}
-            _ => rule.mistakes.push(format!("keyword `{name}` beside a union is not supported")),
+            _ => rule.mistakes.push(format!("keyword `{name}` next to a union is not supported")),
         }
     }
     rule

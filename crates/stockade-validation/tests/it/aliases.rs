@@ -49,7 +49,7 @@ fn errors_contain_the_received_name() {
 
 #[test]
 fn rejects_a_name_together_with_its_alias() {
-    let twice = &["age: Field 'age' is there twice (type)"];
+    let twice = &["age: Duplicate field 'age' (type)"];
     for data in [
         json!({ "name": "Ada", "age": 1, "years": 1 }),
         json!({ "years": 1, "name": "Ada", "age": 1 }),
@@ -63,7 +63,7 @@ fn rejects_a_name_together_with_its_alias() {
         else {
             panic!("{data} is read");
         };
-        assert_eq!(errors[0].message, "Field 'age' is there twice");
+        assert_eq!(errors[0].message, "Duplicate field 'age'");
         assert!(schema.read_json::<Value>(text.as_bytes(), &options).is_err());
         assert!(schema.read_value::<User>(&data, &options).is_err());
     }

@@ -236,7 +236,7 @@ fn rejects_unsupported_keywords_with_their_path() {
     assert_eq!(
         messages,
         [
-            "field `b`: keyword `inventedKeyword` of JSON Schema is not supported",
+            "field `b`: JSON Schema keyword `inventedKeyword` is not supported",
             "field `address`: unknown format `ip`",
         ]
     );

@@ -224,7 +224,7 @@ fn errors_name_the_type_and_the_location() {
     }
     let error = Rule::array(Rule::of::<Bad>()).build().unwrap_err();
     let mistake = &error.issues()[0];
-    assert!(mistake.message().starts_with("field `Bad.name`: bad pattern"), "{mistake:?}");
+    assert!(mistake.message().starts_with("field `Bad.name`: invalid pattern"), "{mistake:?}");
 
     let error = Rule::of::<Tree>().property("a", Rule::any()).build().unwrap_err();
     assert_eq!(

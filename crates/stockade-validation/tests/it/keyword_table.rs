@@ -75,7 +75,7 @@ fn rows() -> Vec<Row> {
         },
         Row {
             keyword: "minLength",
-            wrong: (json!(-1), "a whole number of 0 or more"),
+            wrong: (json!(-1), "a non-negative integer"),
             rule: json!({ "minLength": 2 }),
             built: Rule::any().min_length(2),
             derived: derived!([String] min_length = 2),
@@ -85,7 +85,7 @@ fn rows() -> Vec<Row> {
         },
         Row {
             keyword: "maxLength",
-            wrong: (json!(1.5), "a whole number of 0 or more"),
+            wrong: (json!(1.5), "a non-negative integer"),
             rule: json!({ "maxLength": 2 }),
             built: Rule::any().max_length(2),
             derived: derived!([String] max_length = 2),
@@ -171,7 +171,7 @@ fn rows() -> Vec<Row> {
         },
         Row {
             keyword: "minItems",
-            wrong: (json!(-1), "a whole number of 0 or more"),
+            wrong: (json!(-1), "a non-negative integer"),
             rule: json!({ "minItems": 2 }),
             built: Rule::any().min_items(2),
             derived: derived!([Vec<u8>] min_items = 2),
@@ -181,7 +181,7 @@ fn rows() -> Vec<Row> {
         },
         Row {
             keyword: "maxItems",
-            wrong: (json!("1"), "a whole number of 0 or more"),
+            wrong: (json!("1"), "a non-negative integer"),
             rule: json!({ "maxItems": 2 }),
             built: Rule::any().max_items(2),
             derived: derived!([Vec<u8>] max_items = 2),
@@ -204,7 +204,7 @@ fn rows() -> Vec<Row> {
         },
         Row {
             keyword: "minProperties",
-            wrong: (json!(0.5), "a whole number of 0 or more"),
+            wrong: (json!(0.5), "a non-negative integer"),
             rule: json!({ "minProperties": 2 }),
             built: Rule::any().min_properties(2),
             derived: derived!([std::collections::BTreeMap<String, u8>] min_properties = 2),
@@ -216,7 +216,7 @@ fn rows() -> Vec<Row> {
         },
         Row {
             keyword: "maxProperties",
-            wrong: (json!("1"), "a whole number of 0 or more"),
+            wrong: (json!("1"), "a non-negative integer"),
             rule: json!({ "maxProperties": 1 }),
             built: Rule::any().max_properties(1),
             derived: derived!([std::collections::BTreeMap<String, u8>] max_properties = 1),

@@ -149,7 +149,7 @@ fn a_pinned_name_does_not_change() {
     let error = Names::of(definitions(&[read::<other::Pinned>(), read::<Second>()])).unwrap_err();
     let mistake = &error.issues()[0];
     assert!(
-        mistake.message().starts_with("the name `CreatePolicy` is given to two types, `"),
+        mistake.message().starts_with("duplicate schema name `CreatePolicy` for the types `"),
         "{mistake:?}"
     );
     assert!(error.to_string().contains("names.rs:"), "{error}");

@@ -59,7 +59,7 @@ fn common_patterns_build() {
 #[test]
 fn an_error_names_the_pattern_and_its_limit() {
     let error = Rule::string().pattern(r"^(?:\w{1000}){1000}$").build().unwrap_err();
-    let expected = r#"bad pattern "^(?:\\w{1000}){1000}$": its compiled form has more than the limit of 50000 states"#;
+    let expected = r#"invalid pattern "^(?:\\w{1000}){1000}$": its compiled form exceeds the limit of 50000 states"#;
     assert!(error.to_string().contains(expected), "{error}");
 }
 

@@ -307,7 +307,7 @@ fn a_mismatching_value_names_its_field() {
         ),
         (r#"{ "id": 1, "list": {} }"#, "list: Expected array, got object (type)"),
         (r#"{ "id": 1, "list": [], "more": 1 }"#, "more: Unknown field 'more' (type)"),
-        (r#"{ "id": 1, "id": 2, "list": [] }"#, "id: Field 'id' is there twice (type)"),
+        (r#"{ "id": 1, "id": 2, "list": [] }"#, "id: Duplicate field 'id' (type)"),
         (r#"[1, []]"#, ": Expected object, got array (type)"),
         ("3", ": Expected object, got integer (type)"),
     ] {
@@ -326,12 +326,12 @@ fn a_duplicate_key() {
     let map: BTreeMap<String, i64> = schema.read_json(twice, &options).unwrap();
     assert_eq!(map, BTreeMap::from([("d".to_owned(), 2), ("e".to_owned(), 2)]));
     let typed = shown(schema.read_json::<Fields>(twice, &options));
-    assert_eq!(typed, "d: Field 'd' is there twice (type)");
+    assert_eq!(typed, "d: Duplicate field 'd' (type)");
 
     // Also without the fast path.
     let slow = Rule::from_value(&json!({ "e": {} })).custom(|_, _, _| true).build().unwrap();
     let typed = shown(slow.read_json::<Fields>(twice, &options));
-    assert_eq!(typed, "d: Field 'd' is there twice (type)");
+    assert_eq!(typed, "d: Duplicate field 'd' (type)");
     assert_eq!(slow.read_json::<BTreeMap<String, i64>>(twice, &options).unwrap(), map);
 }
 
@@ -478,9 +478,9 @@ fn a_duplicate_field_after_a_changed_one() {
     for (text, expected) in [
         (
             r#"{ "n": "1", "list": [{ "x": "1" }, { "x": 1, "x": 2 }], "map": {} }"#,
-            "list[1].x: Field 'x' is there twice (type)",
+            "list[1].x: Duplicate field 'x' (type)",
         ),
-        (r#"{ "n": "1", "list": [], "map": {}, "n": "2" }"#, "n: Field 'n' is there twice (type)"),
+        (r#"{ "n": "1", "list": [], "map": {}, "n": "2" }"#, "n: Duplicate field 'n' (type)"),
         // Names that are not fields of the type may be duplicated.
         (
             r#"{ "n": "1", "list": [], "map": { "a": 1, "a": 2 }, "e": 1, "e": 2 }"#,

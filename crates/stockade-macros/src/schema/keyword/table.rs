@@ -34,7 +34,7 @@ impl Takes {
 
     pub(super) fn wanted(self) -> &'static str {
         match self {
-            Self::Count => "a whole number of 0 or more",
+            Self::Count => "a non-negative integer",
             Self::Number => "a number",
             Self::Text => "a string",
             Self::List => "a list: `[…]`",

@@ -24,7 +24,7 @@ impl Parser<'_> {
             written.push('-');
             let last = self.member(&mut written)?;
             let (Some((from, _)), Some((_, to))) = (first.bounds(), last.bounds()) else {
-                return Err("a set such as `\\d` cannot be an end of a range".to_owned());
+                return Err("a set such as `\\d` cannot start or end a range".to_owned());
             };
             if first.code() > last.code() {
                 return Err("the ends of a range are in the wrong order".to_owned());
@@ -54,7 +54,8 @@ impl Parser<'_> {
         for sign in ["&&", "--", "~~"] {
             if self.rest.starts_with(sign) {
                 return Err(format!(
-                    "`{sign}` in a class differs between languages; escape a plain character"
+                    "`{sign}` in a class has different meanings in different languages; escape a \
+                     literal character"
                 ));
             }
         }

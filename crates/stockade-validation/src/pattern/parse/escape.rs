@@ -51,18 +51,20 @@ impl Parser<'_> {
         self.rest = rest;
         self.out.push_str(&format!("\\{digits}"));
         let known = digits.parse().ok().filter(|number| *number <= self.names.len());
-        let number = known.ok_or_else(|| format!("`\\{digits}` refers to no group"))?;
+        let number =
+            known.ok_or_else(|| format!("`\\{digits}` refers to a group that does not exist"))?;
         self.reference(number)
     }
 
     fn named(&mut self) -> Result<Syntax, String> {
         if !self.skip("k<") {
-            return Err("`\\k` needs the name of a group: `\\k<name>`".to_owned());
+            return Err("`\\k` needs a group name: `\\k<name>`".to_owned());
         }
         let name = self.until('>')?;
         plain_name(&name)?;
         let place = self.names.iter().position(|known| *known == name);
-        let place = place.ok_or_else(|| format!("`\\k<{name}>` refers to no group"))?;
+        let place =
+            place.ok_or_else(|| format!("`\\k<{name}>` refers to a group that does not exist"))?;
         self.out.push_str(&format!("\\k<{name}>"));
         self.reference(place + 1)
     }

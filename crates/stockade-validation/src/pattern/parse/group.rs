@@ -73,9 +73,11 @@ impl Parser<'_> {
                     return Ok(None);
                 }
                 'm' => {
-                    return Err("the flag `m` is not supported; `^` and `$` are the ends of \
-                                the text"
-                        .to_owned());
+                    return Err(
+                        "the flag `m` is not supported; `^` and `$` match only at the ends \
+                         of the text"
+                            .to_owned(),
+                    );
                 }
                 _ => return Err(format!("ECMA-262 has no group `(?{char}`")),
             }

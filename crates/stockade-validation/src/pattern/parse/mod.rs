@@ -47,9 +47,11 @@ pub(super) fn parse(pattern: &str) -> Result<Parsed, String> {
         return Err("`)` without `(`".to_owned());
     }
     if parser.has_bare_bracket && parser.has_odd_class {
-        return Err("this use of `[` and `]` differs between languages; escape each bracket \
-                    that is a plain character: `\\[`, `\\]`"
-            .to_owned());
+        return Err(
+            "this use of `[` and `]` has different meanings in different languages; escape \
+             each literal bracket: `\\[`, `\\]`"
+                .to_owned(),
+        );
     }
     Ok(Parsed { syntax, ecma: parser.out, groups: parser.names.len() })
 }
@@ -178,7 +180,7 @@ impl Parser<'_> {
         let atom = match first {
             '(' => self.group()?,
             '*' | '+' | '?' => return Err(format!("nothing to repeat before `{first}`")),
-            '{' => return Err("a plain `{` must be escaped: `\\{`".to_owned()),
+            '{' => return Err("a literal `{` must be escaped: `\\{`".to_owned()),
             _ => {
                 self.next();
                 Some(self.atom(first)?)
@@ -266,7 +268,7 @@ impl Parser<'_> {
             let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             let number = is_number.then(|| text.parse::<u32>().ok()).flatten();
             number.ok_or_else(|| {
-                format!("`{{{counts}}}` is not a count; escape a plain `{{` as `\\{{`")
+                format!("`{{{counts}}}` is not a count; escape a literal `{{` as `\\{{`")
             })
         };
         let least = number(least)?;

@@ -13,9 +13,9 @@ fn rejects_syntax_that_ecma_262_does_not_have() {
         ("a**", "nothing to repeat before `*`"),
         ("^*", "an assertion cannot be repeated"),
         ("(?=a)+", "an assertion cannot be repeated"),
-        ("a{,3}", "`{,3}` is not a count; escape a plain `{` as `\\{`"),
+        ("a{,3}", "`{,3}` is not a count; escape a literal `{` as `\\{`"),
         ("a{2,1}", "the bounds of `{2,1}` are in the wrong order"),
-        ("{a}", "a plain `{` must be escaped: `\\{`"),
+        ("{a}", "a literal `{` must be escaped: `\\{`"),
         ("a++", "ECMA-262 has no possessive quantifiers such as `a++`"),
         ("a{2}+", "ECMA-262 has no possessive quantifiers such as `a++`"),
         ("(?>a+)b", "ECMA-262 has no group `(?>`"),
@@ -23,11 +23,11 @@ fn rejects_syntax_that_ecma_262_does_not_have() {
         ("(?#a)", "ECMA-262 has no group `(?#`"),
         ("(?(1)a|b)", "ECMA-262 has no group `(?(`"),
         ("(?P=name)", "ECMA-262 has no group `(?P`"),
-        ("(?m)^a", "the flag `m` is not supported; `^` and `$` are the ends of the text"),
+        ("(?m)^a", "the flag `m` is not supported; `^` and `$` match only at the ends of the text"),
         ("(?<a>b)(?<a>c)", "duplicate group name `a`"),
         ("(?<é>b)", "the group name `é` must consist of ASCII letters, digits and `_`"),
-        (r"(a)\2", r"`\2` refers to no group"),
-        (r"\k<a>", r"`\k<a>` refers to no group"),
+        (r"(a)\2", r"`\2` refers to a group that does not exist"),
+        (r"\k<a>", r"`\k<a>` refers to a group that does not exist"),
         (r"(?i)(a)\1", "back references cannot ignore case"),
         (r"\Za", r"ECMA-262 has no escape `\Z`"),
         (r"\Ka", r"ECMA-262 has no escape `\K`"),
@@ -41,9 +41,13 @@ fn rejects_syntax_that_ecma_262_does_not_have() {
         (r"\p{lu}", "ECMA-262 has no property `lu` (names are case-sensitive)"),
         (r"\p{^L}", "ECMA-262 has no property `^L` (names are case-sensitive)"),
         ("[z-a]", "the ends of a range are in the wrong order"),
-        (r"[a-\d]", r"a set such as `\d` cannot be an end of a range"),
-        (r"[\w-a]", r"a set such as `\d` cannot be an end of a range"),
-        ("[a-z&&[^b]]", "`&&` in a class differs between languages; escape a plain character"),
+        (r"[a-\d]", r"a set such as `\d` cannot start or end a range"),
+        (r"[\w-a]", r"a set such as `\d` cannot start or end a range"),
+        (
+            "[a-z&&[^b]]",
+            "`&&` in a class has different meanings in different languages; escape a literal \
+             character",
+        ),
         (
             "[[:alpha:]]",
             "ECMA-262 has no classes such as `[:alpha:]`; write `\\p{Alphabetic}` or `a-zA-Z`",
@@ -53,7 +57,10 @@ fn rejects_syntax_that_ecma_262_does_not_have() {
     }
     for pattern in ["[a[bc]]", "[]a]", "[^]a]"] {
         let error = parse(pattern).unwrap_err();
-        assert!(error.starts_with("this use of `[` and `]` differs"), "{pattern}: {error}");
+        assert!(
+            error.starts_with("this use of `[` and `]` has different meanings"),
+            "{pattern}: {error}"
+        );
     }
     let nested = "(".repeat(200) + &")".repeat(200);
     assert_eq!(parse(&nested).unwrap_err(), "groups are nested more than 100 levels deep");
