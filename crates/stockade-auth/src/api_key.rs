@@ -164,7 +164,8 @@ impl fmt::Display for ApiKeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Prefix => f.write_str(
-                "the prefix of an API key must be 0 to 32 ASCII letters, digits, `_` and `-`",
+                "an API key prefix must be at most 32 characters: ASCII letters, digits, `_` and \
+                 `-`",
             ),
             Self::Random(error) => error.fmt(f),
         }
@@ -191,7 +192,7 @@ pub struct ApiKeyHashError(());
 
 impl fmt::Display for ApiKeyHashError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the hash of an API key must be 64 hex characters")
+        f.write_str("an API key hash must be 64 hex characters")
     }
 }
 

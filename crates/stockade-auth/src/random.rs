@@ -29,10 +29,12 @@ pub fn generate_token(bytes: usize) -> Result<String, ConfigError> {
     let location = Location::caller();
     let refuse = |message: String| ConfigError::from(ConfigIssue::new(message).at(location));
     if bytes == 0 {
-        return Err(refuse("a token of 0 bytes is not random".to_owned()));
+        return Err(refuse("a token must have at least 1 byte".to_owned()));
     }
     if bytes > MAX_TOKEN_BYTES {
-        return Err(refuse(format!("a token of {bytes} bytes is above {MAX_TOKEN_BYTES}")));
+        return Err(refuse(format!(
+            "a token must have at most {MAX_TOKEN_BYTES} bytes, found {bytes}"
+        )));
     }
     let mut random = vec![0; bytes];
     fill(&mut random).map_err(|error| refuse(error.to_string()))?;
@@ -54,7 +56,7 @@ pub struct RandomError(());
 
 impl fmt::Display for RandomError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the operating system gave no random bytes")
+        f.write_str("the operating system did not provide random bytes")
     }
 }
 

@@ -154,7 +154,7 @@ pub struct SessionIdError(());
 
 impl fmt::Display for SessionIdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the id of a session must be 43 characters of base64url")
+        f.write_str("a session id must be 43 base64url characters")
     }
 }
 

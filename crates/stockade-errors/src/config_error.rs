@@ -100,7 +100,7 @@ impl fmt::Display for ConfigError {
         if let [mistake] = self.mistakes.as_slice() {
             return mistake.fmt(f);
         }
-        write!(f, "{} mistakes in the configuration:", self.mistakes.len())?;
+        write!(f, "{} configuration errors:", self.mistakes.len())?;
         for mistake in &self.mistakes {
             write!(f, "\n  {mistake}")?;
         }
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(ConfigError::from(one.clone()).to_string(), "GET /x: no handler");
 
         let two = ConfigError::check(vec![one, ConfigIssue::new("bad prefix")]).unwrap_err();
-        let expected = "2 mistakes in the configuration:\n  GET /x: no handler\n  bad prefix";
+        let expected = "2 configuration errors:\n  GET /x: no handler\n  bad prefix";
         assert_eq!(two.to_string(), expected);
         assert_eq!(format!("{two:?}"), expected);
         assert_eq!(ConfigError::check(Vec::new()), Ok(()));

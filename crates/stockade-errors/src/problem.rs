@@ -104,7 +104,7 @@ impl std::error::Error for InvalidProblemBase {}
 
 fn check(text: &str) -> Result<(), &'static str> {
     if !text.bytes().all(is_uri_byte) {
-        return Err("has characters that a URI cannot have: percent-encode them");
+        return Err("contains characters that a URI cannot contain: percent-encode them");
     }
     if !is_absolute(text) {
         return Err("is not absolute: write it with its scheme, such as \
@@ -118,8 +118,9 @@ fn check(text: &str) -> Result<(), &'static str> {
         return Err("has a query or a fragment, which relative types would replace");
     }
     if !text.ends_with('/') {
-        return Err("must end with `/`, because a relative type replaces the text behind the \
-                    last one");
+        return Err(
+            "must end with `/`, because a relative type replaces the text after the last one",
+        );
     }
     Ok(())
 }

@@ -74,7 +74,7 @@ pub enum StoreError {
         /// several.
         field: String,
     },
-    /// Other items refer to the item to delete.
+    /// Other items refer to this item to delete.
     Referenced,
     /// The store rejects values that the schema allows.
     Invalid(Vec<FieldError>),
@@ -129,14 +129,14 @@ impl StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Missing => f.write_str("there is no such item"),
-            Self::Changed => f.write_str("the item has another version"),
+            Self::Missing => f.write_str("the item does not exist"),
+            Self::Changed => f.write_str("the item has a different version"),
             Self::Taken { field } if field.is_empty() => f.write_str("a unique value is taken"),
             Self::Taken { field } => write!(f, "the value of {field} is taken"),
             Self::Referenced => f.write_str("other items refer to the item"),
             Self::Invalid(errors) => {
                 let fields: Vec<_> = errors.iter().map(|error| &*error.field).collect();
-                write!(f, "the store refuses values: {}", fields.join(", "))
+                write!(f, "the store rejects values: {}", fields.join(", "))
             }
             Self::Full => f.write_str("the store is full"),
             Self::Busy { source, .. } => write!(f, "the store is busy: {source}"),
@@ -158,9 +158,7 @@ impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Missing => Self::not_found(),
-            StoreError::Changed => {
-                Self::conflict().with_message("The item has changed in the meantime")
-            }
+            StoreError::Changed => Self::conflict().with_message("The item has changed"),
             StoreError::Taken { field } => {
                 let conflict = Self::conflict().with_message("A value is taken");
                 if field.is_empty() {
@@ -171,10 +169,10 @@ impl From<StoreError> for ApiError {
                 conflict.with_details(json!({ "errors": [error] }))
             }
             StoreError::Referenced => {
-                Self::conflict().with_message("Other items refer to the item")
+                Self::conflict().with_message("Other items refer to this item")
             }
             StoreError::Invalid(errors) if errors.is_empty() => {
-                Self::new(400, "The values are not allowed")
+                Self::new(400, "The values are invalid")
             }
             StoreError::Invalid(errors) => Self::validation(errors),
             StoreError::Full => Self::new(503, "the store is full").with_header("Retry-After", "1"),

@@ -57,7 +57,7 @@ fn issues_and_verifies_a_token() {
     let claims = run(&["check"], &format!("Bearer {token}\n"), Some(&secret)).unwrap();
     assert!(claims.starts_with(r#"{"role":"admin","sub":"7","iat":"#), "{claims}");
     let forged = run(&["check"], &token, Some("another secret, of 32 bytes or more"));
-    assert_eq!(forged, Err("auth-only: the signature of the token is wrong".to_owned()));
+    assert_eq!(forged, Err("auth-only: the token signature is invalid".to_owned()));
 }
 
 #[test]

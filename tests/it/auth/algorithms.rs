@@ -58,7 +58,7 @@ fn unsuitable_keys_fail_the_build() {
     check(&Auth::tokens(secret(63), verifier(TokenAlgorithm::HS512)), Some(short));
     let short = "HS384 needs a secret of at least 48 bytes";
     check(&Auth::tokens(secret(47), verifier(TokenAlgorithm::HS384)), Some(short));
-    let other = "a secret verifies HS256, HS384 and HS512 only";
+    let other = "a secret verifies only HS256, HS384 and HS512";
     check(&Auth::tokens(secret(64), verifier(TokenAlgorithm::Ed25519)), Some(other));
     let none = TokenVerifier::new().algorithms([]);
     check(&Auth::tokens(secret(64), none), Some("`algorithms` of a TokenVerifier is empty"));

@@ -53,7 +53,7 @@ fn reports_all_errors_together_with_their_lines() {
     let lines: Vec<u32> =
         error.issues().iter().map(|mistake| mistake.location().unwrap().line()).collect();
     assert_eq!(lines, [line + 1, line + 2, line + 3, line + 4]);
-    assert!(error.to_string().starts_with("4 mistakes in the configuration:\n"), "{error}");
+    assert!(error.to_string().starts_with("4 configuration errors:\n"), "{error}");
 }
 
 #[test]

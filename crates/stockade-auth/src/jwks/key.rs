@@ -43,8 +43,8 @@ impl VerifyingKey {
             AlgorithmParameters::RSA(parameters) => rsa(parameters)?,
             AlgorithmParameters::EllipticCurve(parameters) => elliptic(parameters)?,
             AlgorithmParameters::OctetKeyPair(parameters) => edwards(parameters)?,
-            AlgorithmParameters::OctetKey(_) => return Err("a secret has no place in a JWK set"),
-            _ => return Err("the type of the key is not supported"),
+            AlgorithmParameters::OctetKey(_) => return Err("a JWK set must not contain a secret"),
+            _ => return Err("the key type is not supported"),
         };
         let usual = public.usual_algorithms();
         let algorithms = match alg {
@@ -52,7 +52,7 @@ impl VerifyingKey {
             Some(name) => {
                 let named = TokenAlgorithm::asymmetric(name).ok_or("`alg` is not supported")?;
                 if !public.takes(named) {
-                    return Err("`alg` does not fit the type of the key");
+                    return Err("`alg` does not match the key type");
                 }
                 AlgorithmSet::EMPTY.with(named)
             }
@@ -146,7 +146,7 @@ fn check_use(jwk: &Jwk) -> Result<(), &'static str> {
     }
     match &jwk.common.key_operations {
         Some(operations) if !operations.contains(&KeyOperations::Verify) => {
-            Err("`key_ops` is without `verify`")
+            Err("`key_ops` does not contain `verify`")
         }
         _ => Ok(()),
     }
@@ -189,7 +189,7 @@ fn edwards(parameters: &OctetKeyPairParameters) -> Result<PublicKey, &'static st
         return Err("the curve is not supported");
     }
     let key = base64url::decode_32(parameters.x.as_bytes());
-    key.map(PublicKey::Ed25519).ok_or("a key for Ed25519 must have 32 bytes")
+    key.map(PublicKey::Ed25519).ok_or("an Ed25519 key must have 32 bytes")
 }
 
 /// The first byte of an uncompressed point. SEC 1, 2.3.3.

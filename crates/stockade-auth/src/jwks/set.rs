@@ -156,18 +156,18 @@ pub(super) fn check_public(allowed: AlgorithmSet) -> Result<(), String> {
     if allowed.has_asymmetric() {
         return Ok(());
     }
-    Err("a JWK set does not verify HS256, HS384 or HS512; use a Secret".to_owned())
+    Err("a JWK set cannot verify HS256, HS384 or HS512; use a Secret".to_owned())
 }
 
 /// Parses the keys individually, so a malformed key does not affect the others.
 fn read(document: &[u8], warned: &mut Warned) -> Result<JwkSet, String> {
     let mut document: Map<String, Value> = serde_json::from_slice(document)
-        .map_err(|error| format!("the document is no JWK set: {error}"))?;
+        .map_err(|error| format!("the document is not a JWK set: {error}"))?;
     let Some(Value::Array(jwks)) = document.remove("keys") else {
-        return Err("the document is no JWK set: it has no array `keys`".to_owned());
+        return Err("the document is not a JWK set: the array `keys` is missing".to_owned());
     };
     if jwks.len() > MAX_KEYS {
-        return Err(format!("a JWK set of {} keys is above {MAX_KEYS}", jwks.len()));
+        return Err(format!("the JWK set has {} keys; at most {MAX_KEYS} are allowed", jwks.len()));
     }
     let mut keys = Vec::new();
     for (index, jwk) in jwks.into_iter().enumerate() {
@@ -178,12 +178,12 @@ fn read(document: &[u8], warned: &mut Warned) -> Result<JwkSet, String> {
         match read_key(jwk) {
             Ok(key) => keys.push(key),
             Err(reason) => {
-                log::debug!(target: LOG_TARGET, "key {index} of a JWK set is left out: {reason}");
+                log::debug!(target: LOG_TARGET, "key {index} of a JWK set is skipped: {reason}");
             }
         }
     }
     if keys.is_empty() {
-        return Err("the JWK set has no key that can verify a token".to_owned());
+        return Err("the JWK set does not contain a key that can verify tokens".to_owned());
     }
     Ok(JwkSet { keys })
 }

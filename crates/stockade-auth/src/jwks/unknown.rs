@@ -63,7 +63,7 @@ impl Warned {
         let kid = kid.map_or_else(|| format!("number {index}"), |kid| format!("{:?}", start(kid)));
         log::warn!(
             target: LOG_TARGET,
-            "key {kid} of a JWK set is left out: `{member}` is {:?}, which is not supported; \
+            "key {kid} of a JWK set is skipped: `{member}` is {:?}, which is not supported; \
              tokens of this key are rejected",
             start(value),
         );

@@ -56,8 +56,7 @@ impl PasswordCost {
         let location = Location::caller();
         if iterations < SPECIFIED_ITERATIONS {
             let message = format!(
-                "{iterations} iterations of PBKDF2 are below the specification's \
-                 {SPECIFIED_ITERATIONS}"
+                "PBKDF2 needs at least {SPECIFIED_ITERATIONS} iterations, found {iterations}"
             );
             return Err(ConfigIssue::new(message).at(location).into());
         }
@@ -97,10 +96,10 @@ impl Work {
                 (1..=MAX_LANES).contains(&lanes)
                     && (1..=MAX_PASSES).contains(&passes)
                     && (MIN_KIB_PER_LANE * lanes..=MAX_MEMORY_KIB).contains(&memory_kib),
-                "8 KiB a lane to 1 GiB, 1 to 64 passes, 1 to 16 lanes",
+                "8 KiB per lane to 1 GiB, 1 to 64 passes, 1 to 16 lanes",
             ),
         };
-        if is_within { Ok(self) } else { Err(format!("the cost is outside the limits, {limits}")) }
+        if is_within { Ok(self) } else { Err(format!("the cost is outside the limits: {limits}")) }
     }
 
     /// Returns true if a hash of this cost is as strong as `wanted`, by the

@@ -59,7 +59,8 @@ fn argon2id(
 fn argon2id(_: u32, _: u32, _: u32, _: &[u8], _: &[u8], _: &mut [u8]) -> Result<(), PasswordError> {
     log::warn!(
         target: crate::LOG_TARGET,
-        "a stored password hash is Argon2id, and the feature `argon2` is off: it does not verify",
+        "a stored password hash is Argon2id, but the feature `argon2` is disabled, so it is \
+         rejected",
     );
     Err(PasswordError::Function)
 }

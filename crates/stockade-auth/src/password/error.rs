@@ -27,7 +27,7 @@ impl fmt::Display for PasswordError {
         match self {
             Self::Function => f.write_str("the password cannot be hashed with this function"),
             Self::Random(error) => error.fmt(f),
-            Self::Thread(kind) => write!(f, "no thread hashes the password: {kind}"),
+            Self::Thread(kind) => write!(f, "cannot start a thread to hash the password: {kind}"),
         }
     }
 }

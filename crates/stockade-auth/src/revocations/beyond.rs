@@ -41,8 +41,8 @@ impl Beyond {
         if self.until.fetch_max(until, Ordering::AcqRel) == 0 {
             log::warn!(
                 target: crate::LOG_TARGET,
-                "there are more revocations than Revocations::max_entries: their log is asked for \
-                 each token now, which is a round trip every few seconds for each of them",
+                "there are more revocations than Revocations::max_entries: the log is now queried \
+                 for each token, one round trip every few seconds per token",
             );
         }
     }

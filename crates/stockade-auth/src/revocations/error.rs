@@ -29,12 +29,12 @@ pub enum RevokeError {
 impl fmt::Display for RevokeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoExpiry => f.write_str("a token without `exp` would be kept for ever"),
-            Self::Full => f.write_str("there are too many revocations"),
+            Self::NoExpiry => f.write_str("a token without `exp` would be stored forever"),
+            Self::Full => f.write_str("too many revocations"),
             Self::Beyond(error) => {
-                write!(f, "there are too many revocations for this process: {error}")
+                write!(f, "too many revocations for this process: {error}")
             }
-            Self::Log(error) => write!(f, "revoked in this process alone for now: {error}"),
+            Self::Log(error) => write!(f, "revoked only in this process for now: {error}"),
         }
     }
 }

@@ -234,7 +234,7 @@ impl Revocations {
                 FRESH_MILLIS
             }
             Err(error) => {
-                log::debug!(target: crate::LOG_TARGET, "revocations cannot be asked: {error}");
+                log::debug!(target: crate::LOG_TARGET, "cannot query the revocations: {error}");
                 match self.stale {
                     StalePolicy::Accept => u64::MAX,
                     StalePolicy::Refuse { after } => {
@@ -418,8 +418,9 @@ impl Revocations {
         if is_longer && !self.table.has_warned.swap(true, Ordering::Relaxed) {
             log::warn!(
                 target: crate::LOG_TARGET,
-                "a token is valid for longer than Revocations::max_token_life, or has no exp or no \
-                 iat: revoke_before is forgotten after {:?}, and then such a token is valid again",
+                "a token is valid for longer than Revocations::max_token_life, or its exp or iat \
+                 is missing: revoke_before expires after {:?}, and then such a token is valid \
+                 again",
                 self.max_token_life,
             );
         }

@@ -108,8 +108,8 @@ impl RevocationFeed {
         if lost > 0 {
             log::error!(
                 target: crate::LOG_TARGET,
-                "{lost} revocations of other processes do not fit into this one; \
-                 raise Revocations::max_entries, which is to be the same in all of them",
+                "{lost} revocations of other processes do not fit in this process; raise \
+                 Revocations::max_entries to the same value in all processes",
             );
         }
         true

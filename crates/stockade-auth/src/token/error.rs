@@ -47,16 +47,18 @@ pub enum TokenError {
 impl fmt::Display for TokenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Algorithm => "the token has another algorithm",
-            Self::Audience => "the token is for another audience",
+            Self::Algorithm => "the token has the wrong algorithm",
+            Self::Audience => "the token has the wrong audience",
             Self::Expired => "the token has expired",
-            Self::Issuer => "the token is from another issuer",
+            Self::Issuer => "the token has the wrong issuer",
             Self::Malformed => "the token is malformed",
-            Self::MissingClaim { claim } => return write!(f, "the token has no claim {claim:?}"),
+            Self::MissingClaim { claim } => {
+                return write!(f, "the token does not have the claim {claim:?}");
+            }
             Self::NotYetValid => "the token is not valid yet",
-            Self::Signature => "the signature of the token is wrong",
+            Self::Signature => "the token signature is invalid",
             Self::TooLong => "the token is too long",
-            Self::UnknownKey => "no key fits the token",
+            Self::UnknownKey => "no key matches the token",
         })
     }
 }
@@ -104,19 +106,24 @@ impl fmt::Display for IssueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Algorithm { algorithm } => {
-                write!(f, "a secret cannot sign a token by {algorithm}; use HS256, HS384 or HS512")
+                write!(
+                    f,
+                    "a secret cannot sign a token with {algorithm}; use HS256, HS384 or HS512"
+                )
             }
             Self::ShortSecret { algorithm, bytes } => {
                 write!(f, "{algorithm} needs a secret of at least {bytes} bytes")
             }
             Self::UnixClock => f.write_str("the clock is before 1970"),
-            Self::NotAnObject => f.write_str("the payload of a token must be an object"),
+            Self::NotAnObject => f.write_str("the token payload must be an object"),
             Self::NotBefore => f.write_str("`nbf` must be a number of seconds since 1970"),
-            Self::TooDeep => f.write_str("the payload of a token is nested too deep"),
+            Self::TooDeep => f.write_str("the token payload is nested too deeply"),
             Self::TooLong { bytes, limit } => {
-                write!(f, "a token of {bytes} bytes is above the limit of {limit}")
+                write!(f, "a token must have at most {limit} bytes, found {bytes}")
             }
-            Self::Unserializable(_) => f.write_str("the payload of a token cannot become JSON"),
+            Self::Unserializable(_) => {
+                f.write_str("the token payload cannot be serialized as JSON")
+            }
         }
     }
 }

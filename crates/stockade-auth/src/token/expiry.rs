@@ -72,8 +72,8 @@ impl From<Duration> for ExpiresIn {
 /// The trait is the `Into` bound with a better compiler message. Applications
 /// never implement it.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no lifetime of a token",
-    label = "not a text, a `Duration`, or an `ExpiresIn`",
+    message = "`{Self}` cannot be used as a token lifetime",
+    label = "not a string, a `Duration` or an `ExpiresIn`",
     note = "write `\"90m\"`, `\"1h\"` or `\"7d\"`, or `Duration::from_secs(..)`"
 )]
 pub trait IntoExpiresIn: Into<ExpiresIn> {}
@@ -105,8 +105,8 @@ fn misread(notation: &str) -> ExpiresIn {
     if let Some(shown) = shown {
         log::warn!(
             target: crate::LOG_TARGET,
-            "the lifetime {shown:?} of a token is not understood and counts as one hour: \
-             write \"90m\", \"1h\" or \"7d\", or a Duration",
+            "the token lifetime {shown:?} is invalid, so one hour is used: write \"90m\", \"1h\" \
+             or \"7d\", or a Duration",
         );
     }
     ExpiresIn::default()

@@ -73,7 +73,7 @@ impl<'de> Visitor<'de> for ObjectVisitor {
         let mut map = Map::with_capacity(TYPICAL_MEMBERS);
         while let Some(name) = access.next_key::<String>()? {
             if map.insert(name, access.next_value()?).is_some() {
-                return Err(A::Error::custom("a name stands twice"));
+                return Err(A::Error::custom("duplicate member name"));
             }
         }
         Ok(Object(map))

@@ -14,9 +14,9 @@ use crate::{KeyRing, Secret, base64url};
 /// Secrets use only HMAC and JWK sets only asymmetric algorithms, so a public
 /// key is never used as a secret. The trait is sealed.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no key for tokens",
+    message = "`{Self}` cannot be used as a token key",
     label = "not a `Secret`, a `KeyRing`, or a JWK set",
-    note = "make one with `Secret::new(..)?`"
+    note = "create one with `Secret::new(..)?`"
 )]
 pub trait TokenKeys: SealedKeys + Send + Sync {}
 
@@ -26,9 +26,9 @@ impl<K: SealedKeys + Send + Sync + ?Sized> TokenKeys for K {}
 /// Keys that sign tokens: a [`Secret`], or the first secret of a [`KeyRing`].
 /// The trait is sealed.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no key for tokens",
+    message = "`{Self}` cannot be used as a token key",
     label = "not a `Secret` or a `KeyRing`",
-    note = "make one with `Secret::new(..)?`"
+    note = "create one with `Secret::new(..)?`"
 )]
 pub trait SigningKeys: SealedSigning {}
 
@@ -36,9 +36,9 @@ pub trait SigningKeys: SealedSigning {}
 impl<K: SealedSigning + ?Sized> SigningKeys for K {}
 
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no key for tokens",
+    message = "`{Self}` cannot be used as a token key",
     label = "not a `Secret`, a `KeyRing`, or a JWK set",
-    note = "make one with `Secret::new(..)?`"
+    note = "create one with `Secret::new(..)?`"
 )]
 #[expect(unnameable_types, reason = "it seals the trait")]
 pub trait SealedKeys {
@@ -56,9 +56,9 @@ pub trait SealedKeys {
 }
 
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no key for tokens",
+    message = "`{Self}` cannot be used as a token key",
     label = "not a `Secret` or a `KeyRing`",
-    note = "make one with `Secret::new(..)?`"
+    note = "create one with `Secret::new(..)?`"
 )]
 #[expect(unnameable_types, reason = "it seals the trait")]
 pub trait SealedSigning {
@@ -176,7 +176,7 @@ fn hmac(
 fn check_secrets(keys: &impl SealedSigning, allowed: AlgorithmSet) -> Result<(), String> {
     let hashes = || HmacHash::of_set(allowed);
     let Some(shortest) = hashes().next() else {
-        return Err("a secret verifies HS256, HS384 and HS512 only".to_owned());
+        return Err("a secret verifies only HS256, HS384 and HS512".to_owned());
     };
     let too_short = hashes().find(|hash| !keys.signer().fits(*hash));
     let too_short = too_short

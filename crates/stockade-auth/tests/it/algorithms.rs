@@ -173,7 +173,7 @@ fn reports_algorithms_that_need_longer_secrets() {
         assert_eq!(accepts, algorithms.contains(&Algorithm::HS256));
     }
     check(&[], Some("`algorithms` of a TokenVerifier is empty, so no token is valid"));
-    let others = Some("a secret verifies HS256, HS384 and HS512 only");
+    let others = Some("a secret verifies only HS256, HS384 and HS512");
     check(&[Algorithm::RS256], others);
     check(&[Algorithm::EdDSA, Algorithm::Ed25519], others);
     check(&[Algorithm::RS256, Algorithm::HS256], None);

@@ -279,7 +279,7 @@ fn skips_an_unknown_key_with_one_warning() {
     check(&token, &source, None);
     assert_eq!(
         warnings("future 1"),
-        ["key \"future 1\" of a JWK set is left out: `alg` is \"ML-DSA-65\\nforged line\", \
+        ["key \"future 1\" of a JWK set is skipped: `alg` is \"ML-DSA-65\\nforged line\", \
           which is not supported; tokens of this key are rejected"]
     );
     source.update(document("future 2")).unwrap();

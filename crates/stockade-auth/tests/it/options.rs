@@ -68,5 +68,5 @@ fn error_messages_do_not_contain_the_token() {
     let error = verifier().verify(&token, &secret()).unwrap_err();
     assert_eq!(error.to_string(), "the token has expired");
     let missing = TokenError::MissingClaim { claim: "sub".to_owned() };
-    assert_eq!(missing.to_string(), r#"the token has no claim "sub""#);
+    assert_eq!(missing.to_string(), r#"the token does not have the claim "sub""#);
 }

@@ -428,7 +428,7 @@ fn revokes_locally_if_the_log_fails() {
     log.feed().note_contact();
     let token = claims(&json!({ "jti": "a", "exp": NOW + 60 }));
     let error = now(revocations.revoke(&token)).unwrap_err();
-    assert_eq!(error.to_string(), "revoked in this process alone for now: away");
+    assert_eq!(error.to_string(), "revoked only in this process for now: away");
     assert_eq!(stockade_errors::ApiError::from(error).status(), 503);
     assert_eq!(revocations.check(&token), Status::Revoked);
 }

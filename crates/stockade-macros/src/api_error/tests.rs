@@ -164,7 +164,7 @@ fn problem_types_are_checked() {
     for (text, reason) in [
         ("", "is empty: write a path such as `sold-out`, or an absolute URI"),
         ("/x", "begins with `/`, which replaces the path of the base: leave it out"),
-        ("a b", "has characters that a URI cannot have: percent-encode them"),
+        ("a b", "contains characters that a URI cannot contain: percent-encode them"),
         ("a/../b", "has an empty segment, or one that is `.` or `..`"),
         ("about:blank", "stands for errors without a type: leave `type` out"),
     ] {

@@ -29,7 +29,7 @@ fn reports_all_errors_with_their_field_and_location() {
     let place = format!("({}:{line})", file!());
     let text = error.to_string();
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[0], "5 mistakes in the configuration:");
+    assert_eq!(lines[0], "5 configuration errors:");
     assert!(lines[1..].iter().all(|line| line.ends_with(&place)), "{text}");
     for (line, expected) in lines[1..].iter().zip([
         "field `name`: unknown keyword `minLenght`, did you mean `minLength`?",

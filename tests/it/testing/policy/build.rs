@@ -34,7 +34,7 @@ fn the_build_fails_with_all_findings_at_once() {
         assert!(mistake.location().unwrap().file().ends_with("build.rs"), "{mistake}");
     }
     let text = error.to_string();
-    assert!(text.starts_with("4 mistakes in the configuration:\n  mine\n  POST /orders: [access-"));
+    assert!(text.starts_with("4 configuration errors:\n  mine\n  POST /orders: [access-"));
 }
 
 #[test]
