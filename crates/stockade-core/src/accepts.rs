@@ -120,7 +120,9 @@ fn fault(item: &str) -> Option<String> {
     if is_known || item == "*/*" {
         None
     } else if item.contains(';') {
-        Some(format!("{item:?}: leave the parameters of a media type out, any are accepted"))
+        Some(format!(
+            "{item:?}: remove the parameters of the media type, any parameters are accepted"
+        ))
     } else {
         Some(format!("{item:?} is not a media type such as \"application/json\""))
     }

@@ -58,8 +58,8 @@ impl Authentication {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot authenticate requests",
     label = "expected `Auth` or `&Auth`",
-    note = "a function becomes authentication by `Auth::bearer(function)`",
-    note = "write `public: \"reason\"` for a route that needs no login, and list `with_auth(…)` in `middleware`"
+    note = "to authenticate with a function, use `Auth::bearer(function)`",
+    note = "for a route without login, write `public: \"reason\"`; list `with_auth(…)` in `middleware`"
 )]
 pub trait IntoAuthentication {
     /// Converts the value to an authentication.

@@ -112,11 +112,12 @@ impl Drop for Completing {
                     let is_fault = error.status() >= 500;
                     let level = if is_fault { log::Level::Error } else { log::Level::Debug };
                     let error = escaped(error);
-                    log::log!(target: "stockade", level, "{name} failed without its client: {error}");
+                    log::log!(target: "stockade", level, "{name} failed after its client \
+                                                          disconnected: {error}");
                 }
                 Err(_) => log::warn!(
                     target: "stockade",
-                    "{name} is dropped: it has run for {within:?} without its client"
+                    "{name} was dropped: it ran for {within:?} after its client disconnected"
                 ),
             }
         });

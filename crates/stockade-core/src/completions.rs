@@ -54,8 +54,8 @@ impl Completions {
         if let Some(unlogged) = self.0.refusals.next() {
             log::warn!(
                 target: "stockade",
-                "{name} is dropped with its client, because {MAX_UNATTENDED} handlers run without \
-                 theirs; so were {unlogged} others"
+                "{name} was dropped when its client disconnected, because {MAX_UNATTENDED} \
+                 handlers already run without a client; so were {unlogged} others"
             );
         }
     }

@@ -185,9 +185,9 @@ async fn response_of<Fut: Future>(
 /// captured values into its future.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a handler",
-    label = "not an `async fn` of at most eight arguments",
-    note = "a handler is an `async fn`, named and not called, or a closure such as `async |Path(id): Path<u64>| …`",
-    note = "a closure that captures is written `move || async move {{ … }}`, and the captured values are Clone + Send + Sync"
+    label = "not an `async fn` with at most eight arguments",
+    note = "a handler is the name of an `async fn`, without a call, or a closure such as `async |Path(id): Path<u64>| …`",
+    note = "write a closure that captures as `move || async move {{ … }}`; the captured values must be Clone + Send + Sync"
 )]
 pub trait HandlerFn<Args>: Clone + Send + Sync + 'static {
     /// The output of the future.
@@ -259,8 +259,8 @@ impl RouteDescription {
         }
         if self.whole_requests + self.writers + self.upgrades > 0 {
             self.issue(format!(
-                "the function of `{middleware}` takes what belongs to the handler: the request, \
-                 the stream of its body, or the response"
+                "the function of `{middleware}` takes an argument that only a handler can take: \
+                 the request, the stream of its body, or the response"
             ));
         }
         (self.body, self.whole_requests, self.writers, self.upgrades) = handler;
@@ -271,7 +271,7 @@ impl RouteDescription {
         if A::TAKES_REQUEST {
             self.whole_requests += 1;
             if self.whole_requests == 2 {
-                self.issue("two arguments of the handler take the request away");
+                self.issue("two arguments of the handler consume the request");
             }
         }
         A::describe(self);

@@ -45,14 +45,14 @@ pub fn example_issues(
             Ok(errors) => mistakes.extend(errors.iter().map(|error| {
                 // The field is empty if the error concerns the whole body.
                 let field = if error.field.is_empty() { "body" } else { error.field.as_str() };
-                format!("docs: the example is wrong: {field}: {}", error.message)
+                format!("docs: the example is invalid: {field}: {}", error.message)
             })),
-            Err(error) => mistakes.push(format!("docs: the example cannot be judged: {error}")),
+            Err(error) => mistakes.push(format!("docs: the example cannot be validated: {error}")),
         }
     }
     if !is_validated {
         mistakes
-            .push("docs: `example` is that of a body, which the route does not read".to_owned());
+            .push("docs: `example` describes a body, but the route does not read one".to_owned());
     }
     mistakes
 }

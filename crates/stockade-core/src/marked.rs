@@ -44,8 +44,8 @@ impl RouteMarks {
         let sent: Vec<Marks> = sent.collect();
         faults.extend(sent.iter().find_map(Marks::required_read_only).map(|path| {
             format!(
-                "the body requires `{path}`, which is read-only, so no request can be valid: give \
-                 it a default, make it optional, or use a type without it"
+                "the body requires `{path}`, which is read-only, so no request can be valid: set \
+                 a default, make it optional, or use a type without it"
             )
         }));
         let shown = doc.facts.answers.iter().flat_map(|answer| {

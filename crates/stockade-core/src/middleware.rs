@@ -308,7 +308,7 @@ pub enum Control {
 #[diagnostic::on_unimplemented(
     message = "middleware cannot return `{Self}`",
     label = "this is what the middleware returns",
-    note = "return (), an Option or a Result of a reply, or a reply such as Json<T> or Response"
+    note = "return (), an Option or a Result of a response, or a response such as Json<T> or Response"
 )]
 pub trait IntoControl {
     /// Decides whether the chain continues.
@@ -418,9 +418,9 @@ impl<T: IntoMiddlewareResponse, E: IntoError> IntoMiddlewareResponse for Result<
     message = "`{Self}` is not middleware",
     label = "not middleware",
     note = "middleware is `fn(&mut Request)`, `async fn(&mut Request)` or `async fn(Request, Next) -> Response`",
-    note = "in front of these the async forms take extractors, as in `async fn(State<Db>, Request, Next) -> Response`",
-    note = "the first two return (), an Option or a Result of a reply, or a reply",
-    note = "the future has to be Send: it may not hold an Rc or a lock guard across an `.await`"
+    note = "before these arguments, the async forms take extractors, as in `async fn(State<Db>, Request, Next) -> Response`",
+    note = "the first two return (), an Option or a Result of a response, or a response",
+    note = "the future must be Send: it must not hold an Rc or a lock guard across an `.await`"
 )]
 pub trait IntoMiddleware<Marker> {
     /// Converts the value to type-erased middleware.
@@ -611,9 +611,9 @@ functions_with!(A1 a1, A2 a2, A3 a3, A4 a4, A5 a5, A6 a6, A7 a7, A8 a8);
     message = "`{Self}` is not middleware",
     label = "not middleware, nor a list of it",
     note = "middleware is `fn(&mut Request)`, `async fn(&mut Request)` or `async fn(Request, Next) -> Response`",
-    note = "in front of these the async forms take extractors, as in `async fn(State<Db>, Request, Next) -> Response`",
-    note = "the first two return (), an Option or a Result of a reply, or a reply",
-    note = "the future has to be Send: it may not hold an Rc or a lock guard across an `.await`",
+    note = "before these arguments, the async forms take extractors, as in `async fn(State<Db>, Request, Next) -> Response`",
+    note = "the first two return (), an Option or a Result of a response, or a response",
+    note = "the future must be Send: it must not hold an Rc or a lock guard across an `.await`",
     note = "a list is `()`, a tuple such as `(first, &second)`, or a Vec, array or slice of `Middleware`"
 )]
 pub trait IntoMiddlewareList<Marker> {

@@ -324,7 +324,7 @@ impl Request {
         let user = self.inner.user.read()?;
         let misfit = |error| {
             let error = escaped(error);
-            log::debug!(target: "stockade::auth", "the user does not fit its type: {error}");
+            log::debug!(target: "stockade::auth", "the user does not match its type: {error}");
         };
         user.map_err(misfit).ok()
     }

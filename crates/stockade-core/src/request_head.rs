@@ -116,7 +116,7 @@ impl RequestHead {
         let user = self.user.read().ok_or_else(|| self.unauthorized())?;
         user.map_err(|error| {
             let error = escaped(error);
-            log::debug!(target: "stockade::auth", "the user does not fit its type: {error}");
+            log::debug!(target: "stockade::auth", "the user does not match its type: {error}");
             self.unauthorized()
         })
     }

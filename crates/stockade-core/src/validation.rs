@@ -146,7 +146,7 @@ pub(crate) fn as_text(options: &ValidationOptions) -> ValidationOptions {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a schema",
     label = "not a schema",
-    note = "a schema is what `schema!({{ … }})` or `T::schema()` give, a `Schema`, a `Rule`, or a `serde_json::Value` in either notation"
+    note = "a schema is the result of `schema!({{ … }})` or `T::schema()`, a `Schema`, a `Rule`, or a `serde_json::Value` in either notation"
 )]
 pub trait IntoSchema {
     /// Compiles the schema.
@@ -270,6 +270,8 @@ fn validate(
 ) -> Result<Map<String, Value>, ApiError> {
     match validate_against_schema(schema, object, options)?.into_result()? {
         Value::Object(data) => Ok(data),
-        other => Err(ApiError::new(500, format!("the schema made {other} of an object"))),
+        other => {
+            Err(ApiError::new(500, format!("expected an object from the schema, found {other}")))
+        }
     }
 }

@@ -74,10 +74,10 @@ impl fmt::Display for SerializationError {
             Self::Custom(source) => source.fmt(f),
             Self::DateOutOfRange => f.write_str("date is out of range"),
             Self::DuplicateKey { key } => write!(f, "several keys become {key:?}"),
-            Self::SwitchedOff { option } => write!(f, "switched off by the option `{option}`"),
+            Self::SwitchedOff { option } => write!(f, "disabled by the option `{option}`"),
             Self::TooDeep => write!(f, "nested more than {MAX_DEPTH} levels"),
             Self::Unreadable { message } => write!(f, "cannot be read: {message}"),
-            Self::UnreadableDate { text } => write!(f, "{text:?} is no date that can be read"),
+            Self::UnreadableDate { text } => write!(f, "{text:?} is not a readable date"),
             Self::Unwritable { message } => write!(f, "cannot be written: {message}"),
         }
     }

@@ -251,8 +251,8 @@ impl de::Visitor<'_> for DateVisitor {
 /// and `time`, `jiff::Timestamp`, `jiff::Zoned`, `chrono::DateTime` and
 /// `time::OffsetDateTime` implement it too.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` names no moment",
-    note = "dates are `SystemTime` and `Date`, and those of jiff, chrono and time with the feature of that name"
+    message = "`{Self}` is not a date",
+    note = "dates are `SystemTime` and `Date`, and the types of jiff, chrono and time if the feature of that name is enabled"
 )]
 pub trait ToDate {
     /// Returns the moment, rounded down to milliseconds.
@@ -267,8 +267,8 @@ pub trait ToDate {
 ///
 /// The types with [`ToDate`] implement it. Types with a time zone get UTC.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be made of a date",
-    note = "dates are `SystemTime` and `Date`, and those of jiff, chrono and time with the feature of that name"
+    message = "`{Self}` cannot be created from a date",
+    note = "dates are `SystemTime` and `Date`, and the types of jiff, chrono and time if the feature of that name is enabled"
 )]
 pub trait FromDate: Sized {
     /// Creates the value for this moment.

@@ -23,7 +23,7 @@ use crate::{
 ///
 /// let serialize = Serialization::new(SerializationOptions::new().enable_date(false));
 /// let error = serialize.date(&SystemTime::now()).unwrap_err();
-/// assert_eq!(error.to_string(), "switched off by the option `enable_date`");
+/// assert_eq!(error.to_string(), "disabled by the option `enable_date`");
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Serialization {

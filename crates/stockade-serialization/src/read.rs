@@ -219,7 +219,7 @@ impl<'de> Deserializer<'de> for ValueReader {
                 let _inside = Levels::enter(1)?;
                 visitor.visit_enum(MapAccessDeserializer::new(readers(entries)))
             }
-            _ => Err(ReadError::custom("expected a variant: a text, or an object with one key")),
+            _ => Err(ReadError::custom("expected a variant: a string, or an object with one key")),
         }
     }
 
@@ -260,7 +260,7 @@ fn readers<'de>(
 fn read_date<'de, V: Visitor<'de>>(text: &str, visitor: V) -> Result<V::Value, ReadError> {
     let date: Date = text.parse()?;
     let Ok(milliseconds) = u64::try_from(date.as_millis()) else {
-        return Err(ReadError::invalid_value(Unexpected::Str(text), &"a date from 1970 on"));
+        return Err(ReadError::invalid_value(Unexpected::Str(text), &"a date in 1970 or later"));
     };
     let values = [milliseconds / 1_000, milliseconds % 1_000 * 1_000_000];
     visitor.visit_map(MapDeserializer::new(SYSTEM_TIME_FIELDS.into_iter().zip(values)))

@@ -117,11 +117,11 @@ fn aborted_responses_are_logged_with_their_route() {
     check(&app, "GET /late/7", "200 a<error>");
     check(&app, "POST /late/7", "200 begun<error>");
     check(&app, "PUT /late/7", "200 begun<error>");
-    let expected = ["ERROR GET /late/:id (/late/7): broke off: marker-2"];
+    let expected = ["ERROR GET /late/:id (/late/7): response aborted: marker-2"];
     assert_eq!(log::lines_with("marker-2"), expected);
-    let expected = ["ERROR POST /late/:id (/late/7): broke off: panicked: marker-3"];
+    let expected = ["ERROR POST /late/:id (/late/7): response aborted: panicked: marker-3"];
     assert_eq!(log::lines_with("marker-3"), expected);
-    let expected = ["ERROR PUT /late/:id (/late/7): broke off: marker-4"];
+    let expected = ["ERROR PUT /late/:id (/late/7): response aborted: marker-4"];
     assert_eq!(log::lines_with("marker-4"), expected);
 }
 
@@ -221,7 +221,7 @@ fn an_internal_error_is_a_logged_500() {
         },
     };
     let app = app_of(tree);
-    let bug = "this is a bug in stockade: a response that was given is polled again";
+    let bug = "this is a bug in stockade: a finished response was polled again";
     let given = format!("ERROR {bug}");
     let of = |text| app.handle(request(text));
     check_again(of("GET /none"), r#"404 {"error":"Not Found"}"#, &given);

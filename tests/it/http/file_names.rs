@@ -43,8 +43,8 @@ fn refused(field: &str, message: &str) -> String {
     format!("400 {body}")
 }
 
-const SEPARATOR: &str = "A file name has no separators and no control characters";
-const DOT: &str = "A file name does not begin with a dot";
+const SEPARATOR: &str = "A file name must not contain separators or control characters";
+const DOT: &str = "A file name must not begin with a dot";
 
 #[test]
 fn a_parameter_can_be_a_file_name() {

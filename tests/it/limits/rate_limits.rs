@@ -57,7 +57,7 @@ fn duplicate_names_are_errors() {
         let mut router = Router::with_options(options);
         router.get("/x", async || "x").middleware((named("login"), named(second)));
         let error = router.build().unwrap_err().to_string();
-        assert!(error.contains("two rate limits are called \"login\""), "{error}");
+        assert!(error.contains("duplicate rate limit name \"login\""), "{error}");
     }
 }
 

@@ -138,7 +138,7 @@ fn a_disabled_helper_names_its_option() {
         SerializationOptions::new().enable_date(false).enable_map(false).enable_set(false);
     let app = serializing(with_serialization(options));
     for (path, option) in [("dates?at=1970-01-01", "date"), ("maps", "map"), ("sets", "set")] {
-        let expected = format!(r#"500 {{"error":"switched off by the option `enable_{option}`"}}"#);
+        let expected = format!(r#"500 {{"error":"disabled by the option `enable_{option}`"}}"#);
         check(&app, &format!("GET /{path}"), &expected);
     }
 }

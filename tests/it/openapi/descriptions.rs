@@ -275,9 +275,9 @@ fn errors_describe_themselves() {
     fails::<ApiError>(&[ANY_ERROR]);
     fails::<BoxError>(&[ANY_ERROR]);
     fails::<Infallible>(&[]);
-    let other = ["4XX error", "5XX error", "default (An answer that is no error)"];
+    let other = ["4XX error", "5XX error", "default (A response that is not an error)"];
     fails::<StatusCode>(&other);
-    let text = "default text/plain: text (An answer that is no error)";
+    let text = "default text/plain: text (A response that is not an error)";
     fails::<(StatusCode, String)>(&["4XX error", "5XX error", text]);
     fails::<(StatusCode, &'static str)>(&["4XX error", "5XX error", text]);
     fails::<std::io::Error>(&["500 error"]);
@@ -384,7 +384,7 @@ fn takes(entry: RouteEntry, headers: &[&str], own: &[&str]) {
 fn extractors_describe_what_they_read() {
     const MISSING: &str = "400 error (The header user-agent is missing or malformed)";
     const MALFORMED: &str = "400 error (The header user-agent is malformed)";
-    const NOBODY: &str = "401 error +WWW-Authenticate (There is no such user)";
+    const NOBODY: &str = "401 error +WWW-Authenticate (The user does not exist)";
     takes(RouteEntry::new(async |_: Headers| ()), &[], &[]);
     takes(RouteEntry::new(async |_: LastEventId| ()), &["Last-Event-ID?"], &[]);
     takes(RouteEntry::new(async |_: TypedHeader<UserAgent>| ()), &["user-agent"], &[MISSING]);
@@ -466,7 +466,7 @@ fn the_example_of_a_body_matches_its_schema() {
     mistakes(route(docs(json!({ "name": "Ada" }))), &[]);
     mistakes(route(docs(json!({ "name": 7 }))), &["docs: the example is wrong: name"]);
     let get = routes! { "x": { GET: { handler: open, docs: docs(json!(1)) } } };
-    mistakes(get, &["docs: `example` is that of a body, which the route does not read"]);
+    mistakes(get, &["docs: `example` describes a body, but the route does not read one"]);
 }
 
 #[test]

@@ -113,8 +113,8 @@ fn rejects_arguments_that_the_path_cannot_provide() {
     router.get("/e/:x", async |Path(_): Path<HashMap<String, String>>| ());
     router.get("/f/:from-:to", async |Path(_): Path<Flight>| ());
     let expected = [
-        "GET /a/:id: `Path<(u32, u32)>` takes 2 parameters, the path has 1",
-        "GET /b/:id/:other: `Path<u32>` takes one parameter, the path has 2",
+        "GET /a/:id: `Path<(u32, u32)>` takes 2 parameters, but the path has 1",
+        "GET /b/:id/:other: `Path<u32>` takes one parameter, but the path has 2",
         "Flight>` reads `to`, which the path does not have",
         "takes one parameter, the path has 0",
     ];
@@ -168,14 +168,14 @@ fn rejects_body_arguments_of_methods_without_a_body() {
     let mut router = Router::new();
     router.get("/a", async |_: Body<Value>| ());
     router.get("/b", async |_: Body<Option<Value>>| ());
-    check(router, &["GET /a: the handler needs a body, which GET has not"]);
+    check(router, &["GET /a: the handler needs a body, but GET requests have no body"]);
 }
 
 #[test]
 fn rejects_duplicate_request_arguments() {
     let mut router = Router::new();
     router.get("/a", async |_: Request, _: Request| ());
-    check(router, &["GET /a: two arguments of the handler take the request away"]);
+    check(router, &["GET /a: two arguments of the handler consume the request"]);
 }
 
 #[test]

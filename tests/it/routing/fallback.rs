@@ -126,7 +126,7 @@ fn the_build_reports_errors_in_the_fallback() {
     for expected in [
         "the fallback is there twice, first at",
         "fallback: `State<u8>` was not provided",
-        "fallback: `Path<u32>` takes one parameter, the path has 0",
+        "fallback: `Path<u32>` takes one parameter, but the path has 0",
         "fallback: it has no path, and so no `name`",
         "/group: a group has no fallback of its own: the router has one",
     ] {

@@ -234,8 +234,8 @@ async fn a_panic_frees_the_place() {
         settle().await;
     }
     assert_eq!(app.completions().count(), 0);
-    let line =
-        "ERROR POST /panic-of-the-lost failed without its client: panicked: a panic of the handler";
+    let line = "ERROR POST /panic-of-the-lost failed after its client disconnected: panicked: a \
+                panic of the handler";
     assert_eq!(log::lines_with("/panic-of-the-lost"), [line; 3]);
 }
 

@@ -119,7 +119,7 @@ fn an_unusable_list_is_a_configuration_error() {
         mistakes(Router::with_options(RouterOptions::new().accepts(wrong))),
         [
             r#"accepts: "json" is not a media type such as "application/json""#,
-            r#"accepts: "application/json; charset=utf-8": leave the parameters of a media type out, any are accepted"#,
+            r#"accepts: "application/json; charset=utf-8": remove the parameters of the media type, any parameters are accepted"#,
         ]
     );
     let mut router = Router::with_options(

@@ -217,7 +217,7 @@ fn the_build_checks_the_requirements_of_middleware() {
     let expected = [
         "GET /state: `State<it::validation::extractors::Visits>` was not provided",
         "::streams` takes what belongs to the handler",
-        "::reads` needs a body, which GET has not",
+        "::reads` needs a body, but GET requests have no body",
         "takes 2 parameters, the path has 1",
     ];
     let mistakes = error.issues();

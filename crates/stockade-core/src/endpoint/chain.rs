@@ -110,7 +110,7 @@ impl RunningHandler {
     fn refuse_interim(&self, response: &mut Response) {
         if !upgrade::switches(response) {
             let status = response.status().as_u16();
-            let error = ApiError::new(500, format!("{status} is no final status"));
+            let error = ApiError::new(500, format!("{status} is not a final status"));
             *response = self.context().answer(error);
         }
     }
@@ -267,7 +267,7 @@ impl Chain {
                 ChainState::Ready(outcome) => {
                     return Poll::Ready(match outcome.take() {
                         Some(outcome) => outcome.map(|response| *response),
-                        None => Err(bug("a response that was given is polled again")),
+                        None => Err(bug("a finished response was polled again")),
                     });
                 }
             }
@@ -280,7 +280,10 @@ impl Chain {
         let index = self.at.checked_sub(1);
         let middleware = index.and_then(|index| self.endpoint.parts.middleware.get(index));
         let name = middleware.map_or("?", Middleware::name);
-        ApiError::new(500, format!("middleware `{name}` neither called next nor answered"))
+        ApiError::new(
+            500,
+            format!("middleware `{name}` neither called next nor returned a response"),
+        )
     }
 }
 

@@ -205,7 +205,7 @@ impl ErrorContext {
     pub fn log_late(&self, error: &(dyn std::error::Error + 'static)) {
         let (place, chain) = (self.place(), chain(error));
         log::error!(
-            target: TARGET, request_id = self.id(); "{place}: broke off: {}", escaped(chain)
+            target: TARGET, request_id = self.id(); "{place}: response aborted: {}", escaped(chain)
         );
     }
 }
@@ -268,7 +268,7 @@ fn headers_of(error: &ApiError) -> impl Iterator<Item = (HeaderName, HeaderValue
     error.headers().filter_map(|(name, value)| {
         let header = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
         if header.is_none() {
-            log::error!("an error's header {name:?} is malformed and left out");
+            log::error!("an error's header {name:?} is malformed and was omitted");
         }
         header
     })

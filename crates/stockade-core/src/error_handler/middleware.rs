@@ -36,7 +36,7 @@ impl ErrorHandler {
             doc.writes_errors(form.schema);
         }
         if self.options.change.is_some() {
-            let meaning = "An error, with the status that the error handler has set";
+            let meaning = "An error with the status that the error handler sets";
             doc.responds(ResponseDoc::error(StatusDoc::Default).meaning(meaning));
         }
     }

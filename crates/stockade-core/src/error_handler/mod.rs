@@ -166,7 +166,7 @@ pub struct ErrorHandler {
     message = "`{Self}` is not an error handler",
     label = "not a synchronous function of `&mut ErrorReply`",
     note = "an error handler is `fn(&mut ErrorReply)` or `fn(&mut ErrorReply, &RequestHead)`",
-    note = "a closure names the types: `|error: &mut ErrorReply| error.set_json(…)`",
+    note = "a closure must name the types: `|error: &mut ErrorReply| error.set_json(…)`",
     note = "`ErrorHandlerOptions` and the result of `create_error_handler` are error handlers too"
 )]
 pub trait IntoErrorHandler<Marker> {
@@ -224,7 +224,7 @@ impl<F: Fn(&mut ErrorReply) + Send + Sync + 'static> IntoErrorHandler<fn(&mut Er
     message = "`{Self}` is not an error handler",
     label = "not a synchronous function of `&mut ErrorReply`, and not `false`",
     note = "an error handler is `fn(&mut ErrorReply)` or `fn(&mut ErrorReply, &RequestHead)`",
-    note = "a closure names the types: `|error: &mut ErrorReply| error.set_json(…)`",
+    note = "a closure must name the types: `|error: &mut ErrorReply| error.set_json(…)`",
     note = "`ErrorHandlerOptions` and the result of `create_error_handler` are error handlers too"
 )]
 pub trait IntoErrorHandling<Marker> {

@@ -85,7 +85,7 @@ impl ErrorReply {
             Some(failure) => Err(failure),
             None if (200..=599).contains(&status) => Ok(self.response),
             None => {
-                let message = format!("an error handler gave {status}, which is no final status");
+                let message = format!("an error handler set {status}, which is not a final status");
                 Err(ApiError::new(500, message))
             }
         }

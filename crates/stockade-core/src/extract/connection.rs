@@ -89,7 +89,7 @@ impl OptionalFromRequest for PeerAddr {
 
 impl FromRequest for PeerCredentials {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
-        let unknown = || ApiError::new(500, "the host does not tell the process of the peer");
+        let unknown = || ApiError::new(500, "the host does not provide the process of the peer");
         req.extensions().get().copied().ok_or_else(unknown)
     }
 
@@ -107,7 +107,7 @@ impl OptionalFromRequest for PeerCredentials {
 /// Returns the 500 for a host that does not provide the address of `party`.
 #[cold]
 fn unknown(party: &str) -> ApiError {
-    ApiError::new(500, format!("the host does not tell the {party}'s address"))
+    ApiError::new(500, format!("the host does not provide the {party}'s address"))
 }
 
 impl FromRequest for Method {

@@ -51,7 +51,7 @@ impl<T: Clone + Send + Sync + 'static> FromRequest for Extension<T> {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         let missing = || {
             let name = type_name::<T>();
-            ApiError::new(500, format!("no middleware has put a `{name}` on the request"))
+            ApiError::new(500, format!("no middleware has added a `{name}` to the request"))
         };
         req.extensions().get().cloned().map(Self).ok_or_else(missing)
     }

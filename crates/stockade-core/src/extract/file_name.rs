@@ -165,10 +165,12 @@ impl FileNameError {
     fn text(self) -> &'static str {
         match self {
             Self::Empty => "A file name must not be empty",
-            Self::TooLong => "A file name has at most 255 bytes",
-            Self::ForbiddenCharacter => "A file name has no separators and no control characters",
-            Self::LeadingDot => "A file name does not begin with a dot",
-            Self::TrailingDotOrSpace => "A file name does not end with a dot or a space",
+            Self::TooLong => "A file name must have at most 255 bytes",
+            Self::ForbiddenCharacter => {
+                "A file name must not contain separators or control characters"
+            }
+            Self::LeadingDot => "A file name must not begin with a dot",
+            Self::TrailingDotOrSpace => "A file name must not end with a dot or a space",
             Self::Reserved => "The file name is reserved",
         }
     }

@@ -114,9 +114,9 @@ use crate::{Request, RouteDescription};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "a handler cannot take `{Self}`",
-    label = "this argument cannot be taken from a request",
+    label = "this argument cannot be extracted from a request",
     note = "a handler takes Path<T>, Query<T>, Body<T>, State<T>, Headers, ClientIp, Bytes, Request, …",
-    note = "in Path, Query and Body, T derives serde::Deserialize and Schema, or is `Unchecked<T>`"
+    note = "in Path, Query and Body, T must derive serde::Deserialize and Schema, or be `Unchecked<T>`"
 )]
 pub trait FromRequest: Sized + Send {
     /// True if the argument consumes the whole request. Such an argument is
@@ -186,8 +186,8 @@ pub trait FromRequest: Sized + Send {
 #[diagnostic::on_unimplemented(
     message = "a handler cannot take `Option<{Self}>`",
     label = "this argument cannot be absent",
-    note = "implement OptionalFromRequest for it, which says when it is absent",
-    note = "Path, Query and Body have the Option inside, as in Body<Option<T>>"
+    note = "implement OptionalFromRequest for it, to define when it is absent",
+    note = "for Path, Query and Body, put the Option inside, as in Body<Option<T>>"
 )]
 pub trait OptionalFromRequest: Sized + Send {
     /// Extracts the argument from the request, or returns `None` if it is
@@ -233,8 +233,8 @@ impl<T: JsonArgument + Send> FromRequest for crate::reply::Json<T> {
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a handler takes a JSON body as `Body<{Self}>`, not as `Json<{Self}>`",
-    label = "`Json<T>` is a reply, the argument is `Body<T>`",
-    note = "in Body, T derives serde::Deserialize and Schema, or is `Unchecked<T>`"
+    label = "`Json<T>` is a response; the argument is `Body<T>`",
+    note = "in Body, T must derive serde::Deserialize and Schema, or be `Unchecked<T>`"
 )]
 pub trait JsonArgument: Sized {
     /// Fails.

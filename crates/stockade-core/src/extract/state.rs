@@ -55,7 +55,9 @@ impl<T: Send + Sync + 'static> FromRequest for State<T> {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {
         let missing = || {
             let name = type_name::<T>();
-            let text = format!("no state of type {name}: is it provided, and was the app started?");
+            let text = format!(
+                "no state of type {name}: add `.state(…)` to the router, and start the app"
+            );
             ApiError::new(500, text)
         };
         req.state().map(Self).ok_or_else(missing)

@@ -51,7 +51,7 @@ impl<T: DeserializeOwned> User<T> {
         let user = req.inner.user.read()?;
         let misfit = |error| {
             let error = escaped(error);
-            log::debug!(target: "stockade::auth", "the user does not fit its type: {error}");
+            log::debug!(target: "stockade::auth", "the user does not match its type: {error}");
             req.unauthorized()
         };
         Some(user.map(Self).map_err(misfit))
@@ -82,6 +82,6 @@ impl<T: DeserializeOwned + Send> OptionalFromRequest for User<T> {
 /// Describes the 401 for a request without a user, or with a user that does not
 /// match its type.
 fn refusal() -> ResponseDoc {
-    let challenge = HeaderDoc::new("WWW-Authenticate", "The ways to say who asks");
-    ResponseDoc::error(401).meaning("There is no such user").header(challenge)
+    let challenge = HeaderDoc::new("WWW-Authenticate", "The supported authentication methods");
+    ResponseDoc::error(401).meaning("The user does not exist").header(challenge)
 }

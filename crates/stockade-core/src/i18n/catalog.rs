@@ -42,13 +42,13 @@ impl Catalog {
             let Some((id, _)) = line.split_once('=') else { continue };
             let id = id.trim_end();
             if is_id(id) && !ids.insert(id.to_owned()) {
-                return Err(fail(format!("the id `{id}` is there twice")));
+                return Err(fail(format!("duplicate id `{id}`")));
             }
         }
         self.bundle.add_resource_overriding(resource);
         for id in &ids {
             if self.bundle.get_message(id).is_none_or(|message| message.value().is_none()) {
-                return Err(fail(format!("the id `{id}` has no message")));
+                return Err(fail(format!("the id `{id}` does not have a message")));
             }
         }
         if is_own {
@@ -142,7 +142,8 @@ impl Catalog {
         let fault = self.text(id, &args).err()?;
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         Some(format!(
-            "languages: the text `{id}` of {:?} cannot be made: {fault}; its variables are: {known}",
+            "languages: the text `{id}` of {:?} cannot be formatted: {fault}; its variables are: \
+             {known}",
             self.tag
         ))
     }
@@ -150,7 +151,11 @@ impl Catalog {
     /// Returns the configuration error for missing texts.
     pub(super) fn missing(&self, ids: &[&str]) -> String {
         let ids: Vec<String> = ids.iter().map(|id| format!("`{id}`")).collect();
-        format!("languages: the language {:?} has no text for {}", self.tag, ids.join(", "))
+        format!(
+            "languages: the language {:?} does not have a text for {}",
+            self.tag,
+            ids.join(", ")
+        )
     }
 }
 

@@ -80,8 +80,8 @@ fn applications_can_add_languages_texts_and_problems() {
     assert_eq!(catalogs.problem(0, &sold), None);
 
     let expected = [
-        "languages: the language \"de\" has no text for `even`",
-        "languages: the language \"de\" has no text for `problem-sold-out`",
+        "languages: the language \"de\" does not have a text for `even`",
+        "languages: the language \"de\" does not have a text for `problem-sold-out`",
     ];
     assert_eq!(catalogs.issues(&[("sold-out", vec!["sku"])]), expected);
     let other = catalogs.issues(&[("sold-out", vec!["shelf"])]);
@@ -95,10 +95,9 @@ fn applications_can_add_languages_texts_and_problems() {
 fn missing_texts_and_variables_are_configuration_errors() {
     let catalogs = Catalogs::builtin().add("fr", "minimum = au moins { $least }").unwrap();
     let issues = catalogs.issues(&[]);
-    assert!(
-        issues[0]
-            .starts_with("languages: the language \"fr\" has no text for `additionalProperties`, ")
-    );
+    assert!(issues[0].starts_with(
+        "languages: the language \"fr\" does not have a text for `additionalProperties`, "
+    ));
     assert!(!issues[0].contains("`minimum`"));
     assert!(issues[1].contains("the text `minimum` of \"fr\" cannot be made"), "{issues:?}");
     assert!(issues[1].contains("its variables are: `$limit`, `$field`"), "{issues:?}");
@@ -110,8 +109,8 @@ fn rejects_malformed_catalogs() {
         ("", "a = b", "the tag is malformed"),
         ("f r", "a = b", "the tag is malformed"),
         ("fr", "a = {", "the syntax is malformed"),
-        ("fr", "a = b\na = c", "the id `a` is there twice"),
-        ("fr", "a =\n    .title = b", "the id `a` has no message"),
+        ("fr", "a = b\na = c", "duplicate id `a`"),
+        ("fr", "a =\n    .title = b", "the id `a` does not have a message"),
     ] {
         let error = Catalogs::builtin().add(tag, source).unwrap_err().to_string();
         assert!(error.contains(part), "{source:?}: {error}");

@@ -97,9 +97,9 @@ use crate::{BodyError, HttpBody, Reply, Response, RouteDescription};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be returned as an error",
-    label = "this is no error that has an answer",
-    note = "for an error type of your own: `#[derive(Debug, ApiError)]` with `#[status(404, \"…\")]` on it or on each variant, or `impl IntoError`",
-    note = "for an error of another crate: return `ApiError` or `BoxError`; `?` makes a `BoxError` of any error, which is answered with 500",
+    label = "this error cannot be converted to a response",
+    note = "for your own error type, use `#[derive(Debug, ApiError)]` with `#[status(404, \"…\")]` on the type or on each variant, or `impl IntoError`",
+    note = "for an error of another crate, return `ApiError` or `BoxError`; `?` converts any error to a `BoxError`, which becomes a 500",
     note = "StatusCode, (StatusCode, text), (StatusCode, Json<T>), Redirect and Response are errors too"
 )]
 pub trait IntoError: Sized {
@@ -132,7 +132,7 @@ fn describe_by_status(doc: &mut RouteDescription, reply: fn(StatusDoc) -> Respon
     for class in [4, 5] {
         doc.responds(ResponseDoc::error(StatusDoc::Class(class)));
     }
-    doc.responds(reply(StatusDoc::Default).meaning("An answer that is no error"));
+    doc.responds(reply(StatusDoc::Default).meaning("A response that is not an error"));
 }
 
 /// Converts a failure to a response, and marks a 5xx for the log.
@@ -235,10 +235,10 @@ errors_are_failures! {
     serde_json::Error: [(500, "")];
     BodyError: [
         (400, "The body is malformed"),
-        (408, "The body came too slowly"),
+        (408, "The body arrived too slowly"),
         (413, "The body is too large"),
     ];
-    FileNameError: [(400, "The name of a file is not allowed")];
+    FileNameError: [(400, "The file name is not allowed")];
 }
 
 macro_rules! texts_are_messages {

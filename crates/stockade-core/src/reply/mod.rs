@@ -54,7 +54,7 @@ use crate::{Response, RouteDescription};
     message = "a handler cannot return `{Self}`",
     label = "this is what the handler returns",
     note = "return (), text, Json<T>, serde_json::Value, StatusCode, Response, or an Option or a Result of these",
-    note = "for a struct of your own: #[derive(serde::Serialize, Schema)], or wrap it in Json"
+    note = "for your own struct, use #[derive(serde::Serialize, Schema)], or wrap it in Json"
 )]
 pub trait Reply {
     /// Converts the value to a response.
@@ -176,10 +176,10 @@ impl<R: Reply, E: IntoError> Reply for Result<R, E> {
 /// # Ok::<(), ApiError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot stand before a reply",
-    label = "not a part of a reply",
+    message = "`{Self}` cannot precede a response",
+    label = "not a part of a response",
     note = "parts are a StatusCode, a HeaderMap, a SetCookie, and lists of headers such as `[(header::ETAG, \"a\")]`",
-    note = "the last of a tuple is the reply itself, as in `(StatusCode::CREATED, [(\"x-name\", \"value\")], \"text\")`"
+    note = "the last element of a tuple is the response itself, as in `(StatusCode::CREATED, [(\"x-name\", \"value\")], \"text\")`"
 )]
 pub trait ReplyPart {
     /// Changes the response.
@@ -275,9 +275,9 @@ where
 /// A header name in a list of pairs: any type that converts to a
 /// [`HeaderName`].
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the name of a header",
-    label = "not a name of a header",
-    note = "a name is a `HeaderName` such as `header::ETAG`, or text such as \"x-name\""
+    message = "`{Self}` cannot be a header name",
+    label = "not a header name",
+    note = "a name is a `HeaderName` such as `header::ETAG`, or a string such as \"x-name\""
 )]
 pub trait IntoHeaderName {
     /// Converts the value to a header name.
@@ -297,9 +297,9 @@ impl<N: TryInto<HeaderName, Error: Into<http::Error>>> IntoHeaderName for N {
 /// A header value in a list of pairs: any type that converts to a
 /// [`HeaderValue`].
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the value of a header",
-    label = "not a value of a header",
-    note = "a value is text, bytes, a whole number or a `HeaderValue`; all pairs of a list have the same types"
+    message = "`{Self}` cannot be a header value",
+    label = "not a header value",
+    note = "a value is a string, bytes, an integer or a `HeaderValue`; all pairs of a list must have the same types"
 )]
 pub trait IntoHeaderValue {
     /// Converts the value to a header value.

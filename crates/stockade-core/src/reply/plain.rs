@@ -145,7 +145,7 @@ impl Reply for Redirect {
 
     fn describe(doc: &mut RouteDescription) {
         for status in [303_u16, 307, 308] {
-            let location = HeaderDoc::new("Location", "The address to go to");
+            let location = HeaderDoc::new("Location", "The redirect target");
             doc.responds(ResponseDoc::new(status).header(location));
         }
     }

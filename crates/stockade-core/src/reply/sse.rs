@@ -112,7 +112,7 @@ impl Reply for Sse {
     }
 
     fn describe(doc: &mut RouteDescription) {
-        let fresh = HeaderDoc::new("Cache-Control", "Caches ask before they answer");
+        let fresh = HeaderDoc::new("Cache-Control", "Caches must revalidate the response");
         doc.responds(ResponseDoc::text(200, "text/event-stream").header(fresh));
     }
 }

@@ -61,7 +61,7 @@ impl<T: Reply> Reply for Created<T> {
     fn describe(doc: &mut RouteDescription) {
         doc.responses_changed(T::describe, |answer| {
             answer.set_status(StatusCode::CREATED);
-            let location = HeaderDoc::new("Location", "The address of the new resource");
+            let location = HeaderDoc::new("Location", "The URL of the new resource");
             answer.headers.push(location.sometimes());
         });
     }
@@ -114,7 +114,13 @@ pub struct Status<const CODE: u16, T>(pub T);
 impl<const CODE: u16, T: Reply> Reply for Status<CODE, T> {
     fn into_response(self) -> Result<Response, ApiError> {
         // A 1xx status is not final, but a reply is the final response.
-        const { assert!(CODE >= 200 && CODE <= 599, "the status of a reply is from 200 to 599") };
+        const {
+            assert!(
+                CODE >= 200 && CODE <= 599,
+                "the status of a response must be from 200 to \
+                 599"
+            )
+        };
         let status = StatusCode::from_u16(CODE).map_err(ApiError::internal)?;
         (status, self.0).into_response()
     }

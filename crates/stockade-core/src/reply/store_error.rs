@@ -12,12 +12,12 @@ impl IntoError for StoreError {
     }
 
     fn describe(doc: &mut RouteDescription) {
-        doc.may_respond(404, "There is no such item");
-        doc.may_respond(409, "The item has changed or is referred to, or a value is taken");
+        doc.may_respond(404, "The item does not exist");
+        doc.may_respond(409, "The item has changed, other items refer to it, or a value is taken");
         let mut invalid = ResponseDoc::error(doc.validation_status());
         invalid.body = BodyDoc::ValidationError;
-        doc.responds(invalid.meaning("The store refuses a value"));
-        doc.may_respond(400, "The store refuses a value");
+        doc.responds(invalid.meaning("The store rejects a value"));
+        doc.may_respond(400, "The store rejects a value");
         doc.responds(busy_store());
         doc.may_respond(500, "");
     }
@@ -26,6 +26,7 @@ impl IntoError for StoreError {
 /// Describes the response of a busy store.
 #[must_use]
 pub fn busy_store() -> ResponseDoc {
-    let retry = HeaderDoc::new("Retry-After", "The seconds until a request may be repeated");
+    let retry =
+        HeaderDoc::new("Retry-After", "The number of seconds until the request can be repeated");
     ResponseDoc::error(503).meaning("The store is busy").header(retry)
 }

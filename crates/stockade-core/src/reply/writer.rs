@@ -222,7 +222,7 @@ pub(crate) async fn answer(
             response.headers_mut().extend(head.headers);
             Ok(response)
         }
-        Some(Message::Piece(_)) => Err(bug("a piece of a body came before its head")),
+        Some(Message::Piece(_)) => Err(bug("a piece of a body arrived before its head")),
         None => finish(returned, handler).await,
     }
 }
@@ -303,7 +303,7 @@ impl Body for Written {
 
 #[cold]
 fn gone() -> ApiError {
-    ApiError::new(500, "the client is gone")
+    ApiError::new(500, "the client disconnected")
 }
 
 /// The number of chunks that the handler may be ahead of the connection.

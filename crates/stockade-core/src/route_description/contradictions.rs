@@ -25,7 +25,7 @@ pub fn contradictions(
     mistakes.extend(facts.answers.iter().enumerate().filter_map(|(index, answer)| {
         let mut earlier = facts.answers[..index].iter();
         earlier.any(|earlier| contradicts(earlier, answer)).then(|| {
-            format!("`{}` answers {} with a body and without one", answer.by, answer.status)
+            format!("`{}` returns {} with a body and without one", answer.by, answer.status)
         })
     }));
     let may_answer = |status: u16| {
@@ -38,12 +38,12 @@ pub fn contradictions(
     };
     let statuses = docs.responses.iter().map(|(status, _)| *status);
     for status in statuses.filter(|status| !may_answer(*status)) {
-        mistakes.push(format!("docs: the response {status} cannot come: nothing answers it"));
+        mistakes.push(format!("docs: the response {status} cannot occur: nothing returns it"));
     }
     for (status, example) in &docs.reply_examples {
         if !may_answer(*status) {
             mistakes.push(format!(
-                "docs: the reply example is of {status}, which the route does not answer"
+                "docs: the reply example has the status {status}, which the route does not return"
             ));
         }
         mistakes.extend(wrong_example(facts, *status, example));
@@ -66,7 +66,9 @@ fn impossible_body(answer: &ResponseDoc) -> Option<String> {
         return None;
     };
     let has_body = !matches!(answer.body, BodyDoc::None | BodyDoc::Unknown);
-    has_body.then(|| format!("`{}` answers {status} with a body, which has none", answer.by))
+    has_body.then(|| {
+        format!("`{}` returns {status} with a body, but this status does not allow one", answer.by)
+    })
 }
 
 /// Returns true for two responses of one part with the same status, if only one
@@ -99,7 +101,7 @@ fn wrong_example(facts: &DescribedRoute, status: u16, example: &Value) -> Vec<St
             }
         }
     }
-    let told = |fault: String| format!("docs: the reply example of {status} is wrong: {fault}");
+    let told = |fault: String| format!("docs: the reply example of {status} is invalid: {fault}");
     first.into_iter().flatten().map(told).collect()
 }
 

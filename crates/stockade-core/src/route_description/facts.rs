@@ -116,15 +116,15 @@ impl RouteDescription {
         let by = self.describer.clone();
         if let Some(reader) = self.user_reader.clone() {
             self.issue(format!(
-                "`{reader}` tells users apart before `{by}` has found them: put `{by}` first; the \
-                 setting `auth` runs after the middleware of the router, so then move `{reader}` \
-                 to a node"
+                "`{reader}` distinguishes users, but runs before `{by}` authenticates them: put \
+                 `{by}` first. If `{by}` is the setting `auth`, which runs after the middleware \
+                 of the router, move `{reader}` to a node"
             ));
         }
         if required && std::mem::take(&mut self.is_public) {
             self.issue(format!(
                 "the route is `public`, but `{by}` requires a user: remove `public`, or \
-                 authenticate by `auth`, which `public` removes"
+                 authenticate with `auth`, which `public` removes"
             ));
         }
         let mut schemes = Vec::new();
@@ -216,7 +216,7 @@ impl RouteDescription {
     /// default.
     pub fn takes_opaque_argument<A>(&mut self) {
         self.facts.route.opaque_arguments.push(type_name::<A>().to_owned());
-        let refusal = ResponseDoc::error(StatusDoc::Default).meaning("The request is refused");
+        let refusal = ResponseDoc::error(StatusDoc::Default).meaning("The request is rejected");
         let by = &self.describer;
         let is_told = |it: &ResponseDoc| it.by == *by && it.meaning == refusal.meaning;
         if !self.facts.answers.iter().any(is_told) {
@@ -229,7 +229,7 @@ impl RouteDescription {
     pub fn counted(&mut self, quota: QuotaInfo) {
         let rate = &mut self.facts.route.limits.rate;
         let is_duplicate = rate.iter().any(|known| known.name == quota.name);
-        let mistake = is_duplicate.then(|| format!("two rate limits are called {:?}", quota.name));
+        let mistake = is_duplicate.then(|| format!("duplicate rate limit name {:?}", quota.name));
         rate.push(quota);
         self.mistakes.extend(mistake);
     }
@@ -249,7 +249,7 @@ impl RouteDescription {
     /// find the key in use by the outer one.
     pub fn runs_once(&mut self, keys: IdempotencyInfo) {
         if self.facts.route.idempotency.replace(keys).is_some() {
-            self.issue("two middlewares take the idempotency key of its requests: keep one");
+            self.issue("two middlewares handle the idempotency key of its requests: remove one");
         }
     }
 

@@ -104,7 +104,7 @@ impl RouteDescription {
                 Some(middleware) => format!("the function of `{middleware}`"),
                 None => "the handler".to_owned(),
             };
-            self.issue(format!("{taker} needs a body, which {} has not", self.method));
+            self.issue(format!("{taker} needs a body, but {} requests have no body", self.method));
         }
         self.body = Some(kind);
     }

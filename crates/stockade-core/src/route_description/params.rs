@@ -20,17 +20,18 @@ impl RouteDescription {
         let optional = self.params.iter().find(|(_, optional)| *optional);
         let optional = optional.map(|(name, _)| name.clone());
         match (shape_of(info.target), optional) {
-            (ParamShape::Single, _) if count != 1 => {
-                self.issue(format!("`Path<{type_name}>` takes one parameter, the path has {count}"))
-            }
+            (ParamShape::Single, _) if count != 1 => self.issue(format!(
+                "`Path<{type_name}>` takes one parameter, but the path has \
+                 {count}"
+            )),
             (ParamShape::Single, Some(name)) if !read_nothing(info.target) => self.issue(format!(
                 "`{name}` is optional in the path: write `Path<Option<{type_name}>>`"
             )),
             (ParamShape::Tuple(length), _) if length != count => self.issue(format!(
-                "`Path<{type_name}>` takes {length} parameters, the path has {count}"
+                "`Path<{type_name}>` takes {length} parameters, but the path has {count}"
             )),
             (ParamShape::Tuple(_), Some(name)) => self.issue(format!(
-                "`{name}` is optional in the path, and a tuple cannot say which value is \
+                "`{name}` is optional in the path, but a tuple cannot show which value is \
                  missing: use a struct"
             )),
             (ParamShape::Fields(fields), optional) => {
@@ -55,7 +56,7 @@ impl RouteDescription {
             let fit = fit_of(info.target, &[names.as_slice(), &[*field]].concat());
             if fit != Fit::Duplicate {
                 mistakes.push(format!(
-                    "`Path<{type_name}>` reads `{field}`, which the path does not have"
+                    "`Path<{type_name}>` reads `{field}`, but the path does not have it"
                 ));
             }
         }
@@ -66,7 +67,8 @@ impl RouteDescription {
                 && !(info.schema)().is_ok_and(|schema| schema.fills(field))
             {
                 mistakes.push(format!(
-                    "`{field}` is optional in the path: in `{type_name}` it must be an `Option`, or have a default"
+                    "`{field}` is optional in the path: make it an `Option` in `{type_name}`, or \
+                     add a default"
                 ));
             }
         }

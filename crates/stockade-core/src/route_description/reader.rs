@@ -94,7 +94,7 @@ impl RouteDescription {
         let part =
             parts.find(|part| part.max_bytes.is_some_and(|bytes| bytes as u64 > max_body))?;
         Some(format!(
-            "field `{}`: `max_bytes` is above the limit of the body, {max_body} bytes: raise \
+            "field `{}`: `max_bytes` is above the body limit of {max_body} bytes: raise \
              `max_body` of the route",
             part.name
         ))

@@ -63,7 +63,7 @@ macro_rules! floats {
 
 #[cold]
 fn not_finite() -> Error {
-    Error::custom("a float is NaN or infinite, and JSON has no such number; `None` is null")
+    Error::custom("a float is NaN or infinite, which JSON cannot represent; `None` is null")
 }
 
 macro_rules! numbers {

@@ -18,7 +18,7 @@ impl Route {
         doc.stores(self.core.entity);
         if self.operation.has_item() {
             doc.checks(InputFrom::Params, &schemas.params, &options);
-            doc.may_respond(404, "There is no such item");
+            doc.may_respond(404, "The item does not exist");
         }
         let mut takes = |schema: &Schema| {
             doc.reads_body(BodyKind::Typed);

@@ -192,7 +192,7 @@ fn of_inputs(
         answers.push(("body", ResponseDoc::error(status).meaning(meaning)));
     };
     if reads_body || doc.reads_any_body() {
-        of_body(408, "The body came too slowly");
+        of_body(408, "The body arrived too slowly");
     }
     if reads_body {
         if status != 400 || !is_validated || has_types {

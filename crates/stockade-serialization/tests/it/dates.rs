@@ -159,7 +159,7 @@ fn fields_can_have_dates_before_1970() {
 #[test]
 fn reports_a_field_that_is_not_a_date() {
     let error = serde_json::from_str::<Event>(r#"{"at":"soon"}"#).unwrap_err().to_string();
-    assert!(error.starts_with(r#""soon" is no date that can be read at line 1"#), "{error}");
+    assert!(error.starts_with(r#""soon" is not a readable date at line 1"#), "{error}");
     let error = serde_json::from_str::<Event>(r#"{"at":7}"#).unwrap_err().to_string();
     assert!(error.contains("expected a date in ISO 8601"), "{error}");
 }

@@ -18,7 +18,7 @@ fn both(options: SerializationOptions) -> (Serialization, Deserialization) {
 #[track_caller]
 fn check_off<T: std::fmt::Debug>(outcome: Result<T, SerializationError>, option: &str) {
     let error = outcome.unwrap_err();
-    assert_eq!(error.to_string(), format!("switched off by the option `{option}`"));
+    assert_eq!(error.to_string(), format!("disabled by the option `{option}`"));
     assert_eq!(ApiError::from(error).status(), 500);
 }
 

@@ -97,7 +97,7 @@ fn a_system_time_before_1970_is_an_error_of_serde() {
     let error = serialize_for_json(&before).unwrap_err();
     assert_eq!(ApiError::from(error).status(), 500);
     let error = deserialize_from_json::<SystemTime>(json!("1969-12-31")).unwrap_err();
-    assert!(error.to_string().contains("expected a date from 1970 on"), "{error}");
+    assert!(error.to_string().contains("expected a date in 1970 or later"), "{error}");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn mismatching_data_is_a_400() {
         assert!(error.message().contains(expected), "{error}");
     }
     check::<u8>(json!(256), "invalid value: integer `256`, expected u8");
-    check::<SystemTime>(json!("soon"), r#""soon" is no date that can be read"#);
+    check::<SystemTime>(json!("soon"), r#""soon" is not a readable date"#);
     check::<(u8, u8)>(json!([1, 2, 3]), "invalid length 3");
     check::<Shape>(json!({ "Unit": null, "Newtype": TEXT }), "expected a variant");
     check::<Shape>(json!("Circle"), "unknown variant `Circle`");

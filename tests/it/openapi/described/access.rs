@@ -167,7 +167,7 @@ fn a_route_can_reuse_the_name_of_a_removed_router_limit() {
         router.build()
     };
     let error = build(true).unwrap_err().to_string();
-    assert!(error.contains("two rate limits are called \"all\""), "{error}");
+    assert!(error.contains("duplicate rate limit name \"all\""), "{error}");
     assert!(build(false).is_ok());
 }
 

@@ -74,12 +74,15 @@ fn contradictory_responses_are_errors() {
         router
     };
     let text = mistakes(telling(|doc| doc.responds(ResponseDoc::json::<User>(204))));
-    assert!(text.contains("`told` answers 204 with a body, which has none"), "{text}");
+    assert!(
+        text.contains("`told` returns 204 with a body, but this status does not allow one"),
+        "{text}"
+    );
     let text = mistakes(telling(|doc| {
         doc.responds(ResponseDoc::new(202));
         doc.responds(ResponseDoc::json::<User>(202));
     }));
-    assert!(text.contains("`told` answers 202 with a body and without one"), "{text}");
+    assert!(text.contains("`told` returns 202 with a body and without one"), "{text}");
     // Two parts may return the same status.
     assert!(telling(|doc| doc.responds(ResponseDoc::new(200))).build().is_ok());
 }

@@ -166,7 +166,7 @@ fn take<E: Error>(place: u64) -> Result<File, E> {
     file.ok_or_else(|| E::custom(NO_FILE))
 }
 
-const NO_FILE: &str = "only multipart/form-data contains files";
+const NO_FILE: &str = "only multipart/form-data can contain files";
 
 struct Place;
 

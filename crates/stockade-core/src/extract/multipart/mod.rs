@@ -407,7 +407,7 @@ fn too_large() -> ApiError {
 fn unreadable(error: multer::Error) -> ApiError {
     match error {
         multer::Error::LockFailure => {
-            ApiError::new(500, "a part was still held when the next one was asked for")
+            ApiError::new(500, "a part must be dropped before the next part is read")
         }
         multer::Error::StreamReadFailed(error) if error.is::<HeaderTooLong>() => {
             ApiError::new(400, "The header of a part is too long")

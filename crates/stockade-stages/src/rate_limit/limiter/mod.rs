@@ -424,8 +424,10 @@ impl RateLimiter {
         doc.responds(headers().fold(refusal.header(retry_after), ResponseDoc::header));
         if self.waits() && self.on_store_failure == StoreFailure::Refuse {
             let meaning = "An error of the store that counts requests";
-            let retry =
-                HeaderDoc::new("Retry-After", "The seconds until a request may be repeated");
+            let retry = HeaderDoc::new(
+                "Retry-After",
+                "The number of seconds until the request can be repeated",
+            );
             let answer = ResponseDoc::error(StatusDoc::Default).meaning(meaning);
             doc.responds(answer.header(retry.sometimes()));
         }
