@@ -12,7 +12,7 @@ use crate::redact;
 #[must_use]
 #[track_caller]
 pub fn header_of(name: &str, value: &str) -> (HeaderName, HeaderValue) {
-    let Ok(header) = name.parse() else { fail(format_args!("{name:?} is no name of a header")) };
+    let Ok(header) = name.parse() else { fail(format_args!("{name:?} is not a header name")) };
     match value.parse::<HeaderValue>() {
         Ok(mut value) => {
             value.set_sensitive(redact::hides(&header));

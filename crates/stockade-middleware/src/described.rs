@@ -20,7 +20,7 @@ pub(crate) fn reads_parsed_body(doc: &mut RouteDescription, name: &str) {
 /// Notes the 415 of middleware that needs a readable body.
 pub(crate) fn needs_readable_body(doc: &mut RouteDescription) {
     if may_change(doc.method()) {
-        doc.may_respond(415, "The body is neither JSON, nor a form, nor a text");
+        doc.may_respond(415, "The body is not JSON, a form or text");
     }
 }
 

@@ -115,7 +115,7 @@ where
 }
 
 const LOST: &str =
-    "a layer called the rest twice, or with a request that lost the extensions of the first";
+    "a layer called the inner service twice, or with a request that lost its extensions";
 
 /// The future of [`InnerService`].
 #[must_use = "futures do nothing unless polled"]

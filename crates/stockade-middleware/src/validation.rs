@@ -133,7 +133,7 @@ impl RequestPart {
                 doc.checks(InputFrom::Body, schema, options);
                 reads_parsed_body(doc, self.helper());
                 needs_readable_body(doc);
-                fails_validation(doc, "The body does not fit its schema");
+                fails_validation(doc, "The body does not match its schema");
             }
             Self::Query => {
                 for mistake in schema.query_mistakes() {
@@ -141,11 +141,11 @@ impl RequestPart {
                 }
                 doc.checks(InputFrom::Query, schema, options);
                 doc.may_respond(400, TOO_MANY_PAIRS);
-                fails_validation(doc, "The query does not fit its schema");
+                fails_validation(doc, "The query does not match its schema");
             }
             Self::Params => {
                 doc.checks(InputFrom::Params, schema, options);
-                fails_validation(doc, "A parameter of the path does not fit its schema");
+                fails_validation(doc, "A path parameter does not match its schema");
             }
         }
     }

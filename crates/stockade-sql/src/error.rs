@@ -148,7 +148,8 @@ impl IntoError for SqlError {
 
     fn describe(doc: &mut RouteDescription) {
         doc.may_fail(&[(409, "A value is taken"), (500, "")]);
-        let retry_after = HeaderDoc::new("Retry-After", "The seconds until the next attempt");
+        let retry_after =
+            HeaderDoc::new("Retry-After", "The number of seconds until the next attempt");
         let unavailable = ResponseDoc::error(503).meaning("The database cannot answer now");
         doc.responds(unavailable.header(retry_after));
     }

@@ -92,7 +92,7 @@ impl ConcurrencyLimit {
         if let Some(unlogged) = self.refusals.next() {
             log::warn!(
                 target: "stockade",
-                "{} {} is refused, because {} requests are in flight; so were {unlogged} others",
+                "{} {} was rejected, because {} requests are in flight; so were {unlogged} others",
                 req.method(), req.route().unwrap_or("-"), self.max
             );
         }
@@ -135,7 +135,8 @@ impl IntoMiddleware<form::Ready> for ConcurrencyLimit {
         };
         let middleware = Middleware::new(around).named("with_concurrency_limit");
         middleware.marked(LimitsConcurrency).describing(move |doc| {
-            let retry_after = HeaderDoc::new("Retry-After", "The seconds until the next attempt");
+            let retry_after =
+                HeaderDoc::new("Retry-After", "The number of seconds until the next attempt");
             let refusal = ResponseDoc::error(503).meaning("Too many requests are in flight");
             doc.responds(refusal.header(retry_after));
             if is_zero {

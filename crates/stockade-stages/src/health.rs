@@ -196,7 +196,7 @@ impl Reply for LivenessReply {
 
     fn describe(doc: &mut RouteDescription) {
         let members = json!({ "status": { "const": OK } });
-        doc.responds(documented(StatusCode::OK, &members).meaning("The program is alive"));
+        doc.responds(documented(StatusCode::OK, &members).meaning("The process is alive"));
     }
 }
 
@@ -220,9 +220,9 @@ impl Reply for ReadinessReply {
             json!({ "status": { "const": text }, "degraded": names })
         };
         let takes = documented(StatusCode::OK, &members(OK));
-        doc.responds(takes.meaning("The program takes requests"));
+        doc.responds(takes.meaning("The process accepts requests"));
         let refuses = documented(StatusCode::SERVICE_UNAVAILABLE, &members(UNAVAILABLE));
-        doc.responds(refuses.meaning("Requests should go elsewhere"));
+        doc.responds(refuses.meaning("The process does not accept requests"));
     }
 }
 
@@ -236,7 +236,7 @@ fn answer(status: StatusCode, body: Value) -> (StatusCode, (HeaderMap, Value)) {
 fn documented(status: StatusCode, members: &Value) -> ResponseDoc {
     let schema = json!({ "type": "object", "properties": members, "required": ["status"] });
     let content = Content::new("application/json", ContentSchema::Json(schema));
-    let no_store = HeaderDoc::new("Cache-Control", "Caches do not keep the answer");
+    let no_store = HeaderDoc::new("Cache-Control", "Caches must not store the response");
     ResponseDoc::new(status).content(content).header(no_store)
 }
 

@@ -105,13 +105,13 @@ impl IntoMiddleware<form::Ready> for Timeout {
         };
         Middleware::new(around).named("with_timeout").describing(move |doc| {
             doc.times_out(self.limit, self.status);
-            doc.may_respond(self.status, "The answer takes too long");
+            doc.may_respond(self.status, "The response takes too long");
             if self.limit.is_zero() {
                 doc.issue("a timeout must not be 0");
             }
             if !matches!(self.status, 408 | 503 | 504) {
                 doc.issue(format!(
-                    "a timeout is answered with 408, 503 or 504, and not with {}",
+                    "the status of a timeout must be 408, 503 or 504, found {}",
                     self.status
                 ));
             }

@@ -17,10 +17,10 @@ use tower_service::Service;
 ///   that is `Into<BoxError>`;
 /// - `Clone`, `Send`, `Sync` and `'static`: each request gets a clone.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no tower service that stockade can call",
+    message = "`{Self}` is not a tower service that stockade can call",
     label = "not a `Clone + Send + Sync + 'static` service of `http::Request<HttpBody>`",
-    note = "its response is an `http::Response<B>` with a body `B`, its future is `Send`, its error is `Into<BoxError>`",
-    note = "`tower::ServiceBuilder` has layers that change the body of the request, and `BoxCloneSyncService` erases a type"
+    note = "its response must be an `http::Response<B>` with a body `B`, its future `Send`, and its error `Into<BoxError>`",
+    note = "use layers of `tower::ServiceBuilder` to change the body of the request, and `BoxCloneSyncService` to erase a type"
 )]
 pub trait TowerService: Clone + Send + Sync + 'static {
     /// Returns the response to a request when the service is ready.

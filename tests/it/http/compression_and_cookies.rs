@@ -472,7 +472,7 @@ fn an_invalid_cookie_value_is_an_error_in_the_setter() {
         format!("POST {path}\ncontent-type: application/json\n\n{}", json!(value))
     };
     check(&app, &post("/plain", "dark"), "204");
-    let forbidden = r#"400 {"error":"A cookie value has a forbidden character"}"#;
+    let forbidden = r#"400 {"error":"A cookie value contains a forbidden character"}"#;
     let hostile = ["a b", "a; Domain=example.org", "a\r\nset-cookie: b=1", "\"", "\\", "é", "\0"];
     for value in hostile {
         check(&app, &post("/plain", value), forbidden);

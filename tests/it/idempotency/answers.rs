@@ -253,7 +253,7 @@ fn a_too_large_response_is_sent_and_keeps_its_key() {
         let length: usize = length.parse().unwrap();
         async move { (StatusCode::CREATED, "a".repeat(length)) }
     });
-    let not_kept = r#"409 {"error":"The request with this Idempotency-Key was answered with 201, which is not kept"}"#;
+    let not_kept = r#"409 {"error":"The request with this Idempotency-Key returned 201, but the response was not stored"}"#;
     block_on(async {
         assert_eq!(send(&app, "k", "10").await, format!("201 {}", "a".repeat(10)));
         assert_eq!(send(&app, "k", "10").await, format!("201 replayed {}", "a".repeat(10)));

@@ -26,9 +26,9 @@ fn check(options: Idempotency, expected: &str) {
 fn invalid_options_are_configuration_errors() {
     check(in_memory(), "");
     check(in_memory().header("x-a").header("X-A"), "");
-    check(in_memory().header("Set-Cookie"), "the header `Set-Cookie` must not be sent again");
-    check(in_memory().header("date"), "the header `date` must not be sent again");
-    check(in_memory().header("a b"), "\"a b\" is no name of a header");
+    check(in_memory().header("Set-Cookie"), "the header `Set-Cookie` must not be replayed");
+    check(in_memory().header("date"), "the header `date` must not be replayed");
+    check(in_memory().header("a b"), "\"a b\" is not a header name");
     check(in_memory().lease(Duration::from_millis(999)), "must not be shorter than 1 s");
     check(in_memory().ttl(Duration::from_secs(29)), "kept for less than the lease");
 }
@@ -41,7 +41,7 @@ fn accepts_only_post_and_patch() {
     }
     for method in ["GET", "PUT", "DELETE"] {
         let text = mistakes(method, [once()]);
-        let expected = format!("`with_idempotency` is for POST and PATCH, and not for {method}");
+        let expected = format!("`with_idempotency` supports only POST and PATCH, found {method}");
         assert!(text.contains(&expected), "{text}");
     }
 }

@@ -87,6 +87,6 @@ async fn shown(response: Response) -> String {
 }
 
 const RUNNING: &str = r#"409 {"error":"The request with this Idempotency-Key is still running"}"#;
-const OTHER: &str = r#"422 {"error":"This Idempotency-Key is that of another request"}"#;
+const OTHER: &str = r#"422 {"error":"This Idempotency-Key belongs to a different request"}"#;
 const UNKNOWN: &str =
     r#"409 {"error":"The outcome of the request with this Idempotency-Key is unknown"}"#;

@@ -141,8 +141,8 @@ fn warns_once_per_process_of_an_untrusted_proxy() {
     let behind = "\nx-forwarded-for: 1.1.1.1";
     assert_eq!(ask(RouterOptions::new(), ""), [""; 0]);
     assert_eq!(ask(RouterOptions::new().trust_proxy(1), behind), [""; 0]);
-    let warning = "WARN a request came through a proxy, and trust_proxy is not set: all clients \
-                   behind it count as one";
+    let warning = "WARN a request arrived through a proxy, but trust_proxy is not set: all \
+                   clients of the proxy count as one";
     for _ in 0..3 {
         assert_eq!(ask(RouterOptions::new(), behind), [warning]);
     }

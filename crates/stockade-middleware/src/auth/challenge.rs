@@ -86,10 +86,10 @@ impl Challenge {
         let is_tchar =
             |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         if name.is_empty() || !name.bytes().all(is_tchar) {
-            return Err(format!("{name:?} is no name of an authentication scheme"));
+            return Err(format!("{name:?} is not an authentication scheme"));
         }
         if self.kind == Kind::Basic {
-            return Err(format!("names and passwords come by the scheme Basic, not {name:?}"));
+            return Err(format!("names and passwords use the scheme Basic, found {name:?}"));
         }
         self.scheme = match name.eq_ignore_ascii_case("bearer") {
             true => Scheme::Bearer,

@@ -72,7 +72,7 @@ fn bearer(value: &str) -> Result<&str, AuthResult> {
 pub(super) fn refused(value: &str, scheme: &Scheme, error: &TokenError) -> AuthResult {
     match token(value, scheme) {
         Ok(_) | Err(AuthResult::Invalid) => {
-            log::debug!(target: "stockade::auth", "the token is refused: {}", escaped(error));
+            log::debug!(target: "stockade::auth", "the token is rejected: {}", escaped(error));
             AuthResult::Invalid
         }
         Err(found) => found,

@@ -70,7 +70,7 @@ impl<T: IntoUser, E: IntoError> IntoUser for Result<T, E> {
         E::describe(doc);
         // An error without a description may be any error.
         if doc.facts().answers.len() == before {
-            let meaning = "An error of the function that finds the user";
+            let meaning = "An error from the function that finds the user";
             doc.responds(ResponseDoc::error(StatusDoc::Default).meaning(meaning));
         }
     }

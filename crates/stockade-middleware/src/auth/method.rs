@@ -52,7 +52,7 @@ impl AuthResult {
     /// Returns the result for a token with an unknown revocation status.
     #[cold]
     pub(super) fn unknown_token() -> Self {
-        let message = "nobody can say if the token is revoked";
+        let message = "the revocation status of the token is unknown";
         let error = ApiError::new(503, message).with_header("Retry-After", "1");
         Self::Failed(Err(error))
     }
@@ -202,7 +202,9 @@ impl AuthMethod {
             && let Some(revocations) = &finder.revocations
             && matches!(revocations.stale_policy(), Some(StalePolicy::Refuse { .. }))
         {
-            doc.responds(ResponseDoc::error(503).meaning("Nobody can say if the token is revoked"));
+            doc.responds(
+                ResponseDoc::error(503).meaning("The revocation status of the token is unknown"),
+            );
         }
     }
 

@@ -50,6 +50,6 @@ pub use with_auth::{IntoAuth, with_auth};
 /// Returns the 401 for an unauthenticated request, for a description.
 #[must_use]
 pub fn no_user() -> ResponseDoc {
-    let challenge = HeaderDoc::new("WWW-Authenticate", "The ways to authenticate");
+    let challenge = HeaderDoc::new("WWW-Authenticate", "The supported authentication methods");
     ResponseDoc::error(401).meaning("No user, or no valid credentials").header(challenge)
 }

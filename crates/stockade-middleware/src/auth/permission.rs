@@ -63,7 +63,7 @@ pub fn named<M>(name: impl Into<String>, check: impl Permission<M>) -> NamedPerm
 
 /// A permission check with a name, created by [`named`].
 #[derive(Clone, Debug)]
-#[must_use = "it checks nothing until `with_permission` makes middleware of it"]
+#[must_use = "it checks nothing until `with_permission` converts it to middleware"]
 pub struct NamedPermission {
     name: String,
     check: Middleware,
@@ -71,7 +71,7 @@ pub struct NamedPermission {
 
 /// The result of a permission check: a `bool`, or a `Result` of one.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no decision",
+    message = "a permission check cannot return `{Self}`",
     label = "this is what the check returns",
     note = "return a bool, or a Result of one"
 )]
@@ -104,7 +104,7 @@ impl<E: Display> IntoDecision for Result<bool, E> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot decide about a user",
     label = "not a permission check",
-    note = "it is `fn(&Value, &Request) -> bool` or `async fn(Value, &mut Request) -> bool`; a Result does as well",
+    note = "it is `fn(&Value, &Request) -> bool` or `async fn(Value, &mut Request) -> bool`; a Result is also accepted",
     note = "the arguments of a closure need their types: `|user: &Value, req: &Request| …`"
 )]
 pub trait Permission<Marker> {

@@ -119,7 +119,7 @@ pub(crate) async fn until_ended(
                 if since.elapsed() >= MAX_UNKNOWN {
                     log::warn!(
                         target: "stockade::auth",
-                        "a connection ends: its user could not be checked for {MAX_UNKNOWN:?}"
+                        "a connection is closed: its user could not be checked for {MAX_UNKNOWN:?}"
                     );
                     return;
                 }

@@ -31,7 +31,7 @@ pub fn with_role(roles: impl IntoRoles) -> Middleware {
     .describing(move |doc| {
         doc.needs_role(&described);
         doc.responds(super::no_user());
-        doc.may_respond(403, "The user has another role");
+        doc.may_respond(403, "The user does not have the role");
     })
 }
 

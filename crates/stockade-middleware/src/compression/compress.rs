@@ -122,7 +122,7 @@ impl Compression {
                     Ok(packed) if packed.len() < bytes.len() => packed.into(),
                     Ok(_) => return Response::from_parts(head, body),
                     Err(error) => {
-                        log::error!(target: "stockade", "a response is not compressed: {error}");
+                        log::error!(target: "stockade", "cannot compress a response: {error}");
                         return Response::from_parts(head, body);
                     }
                 }
@@ -239,9 +239,9 @@ impl IntoMiddleware<form::Ready> for Compression {
         };
         Middleware::new(around).named("with_compression").describing(|doc| {
             doc.reads_header("Accept-Encoding", false);
-            let coding = HeaderDoc::new("Content-Encoding", "The coding of the body");
+            let coding = HeaderDoc::new("Content-Encoding", "The content coding of the body");
             doc.adds_header(coding.sometimes(), None);
-            let vary = HeaderDoc::new("Vary", "The headers on which the answer depends");
+            let vary = HeaderDoc::new("Vary", "The headers that the response depends on");
             doc.adds_header(vary.sometimes(), None);
         })
     }

@@ -115,7 +115,7 @@ impl Decompressed {
             if has_ended {
                 self.state = DecoderState::Between;
             } else if read == 0 && written == 0 && !self.input.is_empty() {
-                return Err(io::Error::other("the decoder stands still"));
+                return Err(io::Error::other("the decoder made no progress"));
             }
             self.input.advance(read);
             self.made += written as u64;
@@ -133,7 +133,7 @@ impl Decompressed {
                 return Err(io::ErrorKind::InvalidData.into());
             }
             DecoderState::Between if self.members >= FREE_MEMBERS + self.made / MEMBER_BYTES => {
-                return Err(io::Error::other("too many members for what they hold"));
+                return Err(io::Error::other("too many members for their content"));
             }
             DecoderState::Between => self.codec.again()?,
             DecoderState::Fresh | DecoderState::Inside | DecoderState::Ended => {}

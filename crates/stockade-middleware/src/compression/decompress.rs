@@ -100,8 +100,8 @@ impl IntoMiddleware<form::Ready> for Decompression {
 fn describe(doc: &mut RouteDescription) {
     doc.middleware_decodes_body(HELPER);
     doc.reads_header("Content-Encoding", false);
-    let codings = HeaderDoc::new("Accept-Encoding", "The codings that are understood");
-    let meaning = "The coding of the body is not understood";
+    let codings = HeaderDoc::new("Accept-Encoding", "The supported content codings");
+    let meaning = "The content coding of the body is not supported";
     doc.responds(ResponseDoc::error(415).meaning(meaning).header(codings));
     if may_change(doc.method()) {
         doc.may_respond(400, "The body cannot be decompressed");

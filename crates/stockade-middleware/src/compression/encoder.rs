@@ -43,7 +43,7 @@ impl Encoder {
             let before = input.written_len();
             let written = self.step(|codec, room| codec.encode(&mut input, room))?.1;
             if input.written_len() == before && written == 0 {
-                return Err(io::Error::other("the encoder stands still"));
+                return Err(io::Error::other("the encoder made no progress"));
             }
         }
         Ok(())

@@ -49,7 +49,7 @@ pub enum Outcome {
     Proceed,
     /// The client has the current state: 304. Only for GET and HEAD.
     NotModified,
-    /// The resource is not in the state that the client expects: 412.
+    /// The resource does not have the state that the client expects: 412.
     Failed,
 }
 
@@ -172,9 +172,9 @@ impl FromRequest for Preconditions {
     fn describe(doc: &mut RouteDescription) {
         describe_conditions(doc);
         if may_read(doc.method()) {
-            doc.responds(ResponseDoc::new(304).meaning("The client has the present state"));
+            doc.responds(ResponseDoc::new(304).meaning("The client has the current state"));
         }
-        doc.may_respond(412, "The resource is not in the state that the client expects");
+        doc.may_respond(412, "The resource does not have the state that the client expects");
     }
 }
 

@@ -134,7 +134,7 @@ impl FromRequest for IfMatch {
 
     fn describe(doc: &mut RouteDescription) {
         describe_if_match(doc, true);
-        doc.may_respond(428, "The request does not name the version to change in If-Match");
+        doc.may_respond(428, "The header If-Match with the expected version is missing");
     }
 }
 
@@ -158,7 +158,7 @@ fn describe_if_match(doc: &mut RouteDescription, is_required: bool) {
 /// A version of a resource: an integer, a text, or an [`ETag`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a version for an entity tag",
-    label = "expected an integer, a text or an `ETag`"
+    label = "expected an integer, a string or an `ETag`"
 )]
 pub trait IntoETag {
     /// Returns the entity tag.
@@ -210,6 +210,6 @@ fn header_value(tag: &ETag) -> Result<HeaderValue, ApiError> {
     HeaderValue::try_from(tag.to_string()).map_err(ApiError::internal)
 }
 
-const REQUIRED: &str = "Precondition Required: If-Match names the version to change";
+const REQUIRED: &str = "Precondition Required: send the version to change in If-Match";
 const MALFORMED: &str = "If-Match is malformed";
-const OTHER_VERSION: &str = "The resource has another version";
+const OTHER_VERSION: &str = "The resource has a different version";

@@ -162,9 +162,9 @@ fn describe(doc: &mut RouteDescription) {
     describe_conditions(doc);
     // A stream has a tag only if its handler sets one; it may have a date
     // instead.
-    let etag = || HeaderDoc::new("ETag", "The tag of the present state").sometimes();
-    doc.responds(ResponseDoc::new(304).meaning("The client has the present state").header(etag()));
-    let meaning = "The resource is not in the state that the client expects";
+    let etag = || HeaderDoc::new("ETag", "The tag of the current state").sometimes();
+    doc.responds(ResponseDoc::new(304).meaning("The client has the current state").header(etag()));
+    let meaning = "The resource does not have the state that the client expects";
     doc.responds(ResponseDoc::error(412).meaning(meaning).header(etag()));
     doc.adds_header(etag(), Some(StatusDoc::Exact(200)));
 }

@@ -45,14 +45,20 @@ impl fmt::Display for CookieError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Domain => "the cookie's domain is not a host name",
-            Self::HostPrefix => "a cookie `__Host-…` needs Secure, Path=/ and no Domain",
-            Self::Name => "the cookie's name is empty or has a forbidden character",
-            Self::Partitioned => "a partitioned cookie needs Secure",
-            Self::Path => "the cookie's path does not begin with `/` or has a forbidden character",
-            Self::SameSiteNone => "a cookie with SameSite=None needs Secure",
-            Self::SecurePrefix => "a cookie `__Secure-…` needs Secure",
+            Self::HostPrefix => {
+                "a `__Host-…` cookie must have Secure and Path=/, and must not have Domain"
+            }
+            Self::Name => "the cookie's name is empty or contains a forbidden character",
+            Self::Partitioned => "a partitioned cookie must have Secure",
+            Self::Path => {
+                "the cookie's path does not begin with `/` or contains a forbidden character"
+            }
+            Self::SameSiteNone => "a cookie with SameSite=None must have Secure",
+            Self::SecurePrefix => "a `__Secure-…` cookie must have Secure",
             Self::TooLong => "the cookie is longer than browsers allow",
-            Self::Value => "the cookie's value has a forbidden character; use `SetCookie::encoded`",
+            Self::Value => {
+                "the cookie's value contains a forbidden character; use `SetCookie::encoded`"
+            }
         })
     }
 }
@@ -82,5 +88,5 @@ impl IntoError for CookieError {
     }
 }
 
-const FORBIDDEN: &str = "A cookie value has a forbidden character";
+const FORBIDDEN: &str = "A cookie value contains a forbidden character";
 const TOO_LONG: &str = "A cookie value is too long";

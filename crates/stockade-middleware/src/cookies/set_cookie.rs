@@ -65,7 +65,7 @@ use crate::auth::SameSite;
 /// # }
 /// ```
 #[derive(Clone)]
-#[must_use = "it is set when it is part of a reply"]
+#[must_use = "it is set only as part of a response"]
 pub struct SetCookie {
     name: String,
     value: String,

@@ -119,7 +119,7 @@ pub(super) fn read(
     // because it begins with 8 KiB.
     file.read_exact(&mut chunk[filled..]).map_err(|error| match error.kind() {
         io::ErrorKind::UnexpectedEof => {
-            io::Error::new(error.kind(), "the file became shorter while it was sent")
+            io::Error::new(error.kind(), "the file was truncated while it was sent")
         }
         _ => error,
     })?;

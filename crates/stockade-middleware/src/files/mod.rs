@@ -79,7 +79,7 @@ impl FromRequest for FileRequest {
             doc.reads_header("Range", false);
             doc.reads_header("If-Range", false);
         }
-        doc.may_respond(404, "There is no such file");
+        doc.may_respond(404, "The file does not exist");
     }
 }
 
@@ -250,15 +250,15 @@ impl Reply for FileReply {
         let method = doc.method().clone();
         doc.responds(file_answer(200).meaning("The whole file"));
         if may_read(&method) {
-            let etag = HeaderDoc::new("ETag", "The tag of the present state").sometimes();
-            let known = ResponseDoc::new(304).meaning("The client has the present state");
+            let etag = HeaderDoc::new("ETag", "The tag of the current state").sometimes();
+            let known = ResponseDoc::new(304).meaning("The client has the current state");
             doc.responds(known.header(etag));
-            doc.may_respond(412, "The file is not in the state that the client expects");
+            doc.may_respond(412, "The file does not have the state that the client expects");
         }
         if has_ranges(&method) {
             let range = || HeaderDoc::new("Content-Range", "The bytes, and the length of the file");
             doc.responds(file_answer(206).meaning("A part of the file").header(range()));
-            let meaning = "The range is behind the end of the file";
+            let meaning = "The range is after the end of the file";
             doc.responds(ResponseDoc::error(416).meaning(meaning).header(range()));
         }
     }
@@ -274,9 +274,9 @@ fn has_ranges(method: &Method) -> bool {
 fn file_answer(status: u16) -> ResponseDoc {
     let headers = [
         HeaderDoc::new("Accept-Ranges", "The unit of ranges: bytes"),
-        HeaderDoc::new("ETag", "The tag of the present state").sometimes(),
-        HeaderDoc::new("Last-Modified", "The time of the last change").sometimes(),
-        HeaderDoc::new("Content-Disposition", "The name under which to save it").sometimes(),
+        HeaderDoc::new("ETag", "The tag of the current state").sometimes(),
+        HeaderDoc::new("Last-Modified", "The time of the last modification").sometimes(),
+        HeaderDoc::new("Content-Disposition", "The suggested file name").sometimes(),
     ];
     let bytes = Content::new("*/*", ContentSchema::Bytes);
     headers.into_iter().fold(ResponseDoc::new(status).content(bytes), ResponseDoc::header)

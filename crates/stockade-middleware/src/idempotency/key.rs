@@ -142,8 +142,8 @@ fn owner(req: &Request) -> Result<String, ApiError> {
     }
 }
 
-const NAMELESS: &str = "the user has neither a `sub` nor an `id`, so that idempotency keys of \
-     different users cannot be told apart: set `Idempotency::scope_by`";
+const NAMELESS: &str = "the user has neither a `sub` nor an `id`, so idempotency keys of \
+                        different users are indistinguishable: set `Idempotency::scope_by`";
 
 /// The accepted form of the header.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -159,7 +159,7 @@ fn read(headers: &HeaderMap, form: KeyForm) -> Result<Option<String>, ApiError> 
     let mut lines = headers.get_all(HEADER).iter();
     let Some(line) = lines.next() else { return Ok(None) };
     if lines.next().is_some() {
-        return Err(malformed("it is there more than once"));
+        return Err(malformed("it appears more than once"));
     }
     parse(line, form).map(Some).map_err(malformed)
 }
@@ -185,7 +185,9 @@ fn parse_unquoted(line: &[u8]) -> Result<String, &'static str> {
     let is_allowed =
         |byte: &u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\' | b',' | b';');
     if !line.iter().all(is_allowed) {
-        return Err("without quotes, it has visible ASCII characters except \" \\ , and ;");
+        return Err(
+            "a key without quotes must contain only visible ASCII characters except \" \\ , and ;",
+        );
     }
     Ok(line.iter().copied().map(char::from).collect())
 }
@@ -200,10 +202,10 @@ fn parse_quoted(line: &[u8]) -> Result<String, &'static str> {
             Some(b'"') => break,
             Some(b'\\') => match bytes.next() {
                 Some(byte @ (b'"' | b'\\')) => key.push(char::from(*byte)),
-                _ => return Err("a backslash stands before a quote or a backslash alone"),
+                _ => return Err("a backslash must be followed by a quote or a backslash"),
             },
             Some(byte @ b' '..=b'~') => key.push(char::from(*byte)),
-            Some(_) => return Err("it has other characters than visible ASCII and spaces"),
+            Some(_) => return Err("it must contain only visible ASCII characters and spaces"),
             None => return Err(UNQUOTED),
         }
         if key.len() > MAX_KEY_LENGTH {
@@ -211,7 +213,7 @@ fn parse_quoted(line: &[u8]) -> Result<String, &'static str> {
         }
     }
     if !bytes.as_slice().is_empty() {
-        return Err("nothing may follow the string");
+        return Err("it must end after the closing quote");
     }
     if key.is_empty() {
         return Err("it is empty");
@@ -232,8 +234,8 @@ pub(super) fn missing() -> ApiError {
 
 /// The name of the header.
 pub(super) const HEADER: &str = "idempotency-key";
-const UNQUOTED: &str = "it is a string in double quotes, such as \"8e03978e-40d5\"";
-const TOO_LONG: &str = "it is longer than 255 characters";
+const UNQUOTED: &str = "it must be a string in double quotes, such as \"8e03978e-40d5\"";
+const TOO_LONG: &str = "it must have at most 255 characters";
 const MAX_KEY_LENGTH: usize = 255;
 
 impl FromRequest for IdempotencyKey {

@@ -28,7 +28,7 @@ use super::store::IdempotencyStore;
 /// assert_eq!(with_idempotency(payments).name(), "with_idempotency");
 /// ```
 #[derive(Clone)]
-#[must_use = "it does nothing until `with_idempotency` has it"]
+#[must_use = "it does nothing until `with_idempotency` receives it"]
 pub struct Idempotency {
     pub(super) store: Arc<dyn IdempotencyStore>,
     pub(super) required: bool,
@@ -220,11 +220,11 @@ impl Idempotency {
         let name = name.as_ref();
         match HeaderName::try_from(name) {
             Ok(header) if NEVER_KEPT.contains(&header.as_str()) => {
-                self.mistakes.push(format!("the header `{name}` must not be sent again"));
+                self.mistakes.push(format!("the header `{name}` must not be replayed"));
             }
             Ok(header) if self.listed.contains(&header) => {}
             Ok(header) => self.listed.push(header),
-            Err(_) => self.mistakes.push(format!("{name:?} is no name of a header")),
+            Err(_) => self.mistakes.push(format!("{name:?} is not a header name")),
         }
         self
     }
@@ -278,7 +278,7 @@ impl Idempotency {
             doc.issue(told("a lease must not be shorter than 1 s"));
         }
         if self.ttl < self.lease {
-            doc.issue(told("an answer must not be kept for less than the lease"));
+            doc.issue(told("the ttl must not be shorter than the lease"));
         }
     }
 }

@@ -68,13 +68,13 @@ impl HeldPlace {
                 Ok(false) => {
                     log::error!(
                         target: "stockade",
-                        "the lease of the idempotency key {} is lost: its handler may run twice",
+                        "the lease of the idempotency key {} was lost: its handler may run twice",
                         self.key
                     );
                     return pending().await;
                 }
                 Err(error) => {
-                    log::warn!(target: "stockade", "an idempotency key is not renewed: {error}");
+                    log::warn!(target: "stockade", "cannot renew an idempotency key: {error}");
                 }
             }
         }
@@ -88,8 +88,8 @@ impl HeldPlace {
         if !record.has_answer() {
             log::warn!(
                 target: "stockade",
-                "the answer {} is a stream or longer than {} bytes, and not kept for its \
-                 idempotency key: a retry is 409",
+                "the response {} is a stream or longer than {} bytes, so it is not stored for its \
+                 idempotency key: a retry gets a 409",
                 status.as_u16(), self.options.max_body
             );
         }
@@ -99,13 +99,14 @@ impl HeldPlace {
         let failure = loop {
             let error = match timeout_at(deadline, self.put(bytes.clone())).await {
                 Ok(Ok(true)) => return,
-                Ok(Ok(false)) => break "another request has its place".to_owned(),
+                Ok(Ok(false)) => break "another request holds the key".to_owned(),
                 Ok(Err(error)) => error,
-                Err(_) => break "the store did not answer".to_owned(),
+                Err(_) => break "the store did not respond".to_owned(),
             };
             let short = Record::NotKept(status).to_bytes();
             if matches!(error, StoreError::Full) && bytes.len() > short.len() {
-                log::warn!(target: "stockade", "an answer is not kept: {error}; a retry is 409");
+                log::warn!(target: "stockade", "cannot store a response: {error}; a retry gets a \
+                                                409");
                 bytes = short;
                 continue;
             }
@@ -116,7 +117,7 @@ impl HeldPlace {
         };
         log::error!(
             target: "stockade",
-            "the answer to the idempotency key {} is not kept, so that its handler may run \
+            "the response for the idempotency key {} was not stored, so its handler may run \
              twice: {failure}",
             self.key
         );
@@ -132,7 +133,8 @@ impl HeldPlace {
         self.is_held = false;
         let freed = self.options.store.free(&self.key, &self.claim.nonce);
         if let Err(error) = within(STORE_TIMEOUT, freed).await {
-            log::warn!(target: "stockade", "an idempotency key is free after its lease: {error}");
+            log::warn!(target: "stockade", "an idempotency key stays reserved until its lease \
+                                            ends: {error}");
         }
     }
 }
@@ -157,7 +159,7 @@ impl Drop for HeldPlace {
                 false => store.free(&key, &claim.nonce).await,
             };
             if let Err(error) = given {
-                log::warn!(target: "stockade", "an idempotency key is not given back: {error}");
+                log::warn!(target: "stockade", "cannot release an idempotency key: {error}");
             }
         };
         in_background(Box::pin(give_back));

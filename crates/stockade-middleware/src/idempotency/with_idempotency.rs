@@ -154,7 +154,7 @@ impl Shared {
     fn report(&self, error: &StoreError) {
         if let Some(unlogged) = self.outages.next() {
             let effect = match self.options.on_store_error {
-                OnStoreError::Refuse => "is refused",
+                OnStoreError::Refuse => "is rejected",
                 OnStoreError::Pass => "runs without protection",
             };
             log::error!(
@@ -219,7 +219,10 @@ fn replay(record: Bytes) -> Result<Response, ApiError> {
         Some(Record::NotKept(status)) => Err(not_kept(status)),
         Some(Record::Unknown) => Err(ApiError::new(409, OUTCOME_UNKNOWN)),
         None => {
-            log::error!(target: "stockade", "the store of idempotency keys has no record of ours");
+            log::error!(
+                target: "stockade",
+                "the store of idempotency keys contains an unknown record"
+            );
             Err(ApiError::new(409, OUTCOME_UNKNOWN))
         }
     }
@@ -228,7 +231,7 @@ fn replay(record: Bytes) -> Result<Response, ApiError> {
 fn not_kept(status: StatusCode) -> ApiError {
     let status = status.as_u16();
     let message = format!(
-        "The request with this Idempotency-Key was answered with {status}, which is not kept"
+        "The request with this Idempotency-Key returned {status}, but the response was not stored"
     );
     ApiError::new(409, message)
 }
@@ -259,7 +262,7 @@ fn describe(options: &Idempotency, doc: &mut RouteDescription) {
     options.check(doc);
     if !matches!(*doc.method(), Method::POST | Method::PATCH) {
         let method = doc.method().clone();
-        doc.issue(format!("`{NAME}` is for POST and PATCH, and not for {method}"));
+        doc.issue(format!("`{NAME}` supports only POST and PATCH, found {method}"));
     }
     if options.scope.is_none() {
         doc.middleware_reads_user(NAME);
@@ -267,15 +270,16 @@ fn describe(options: &Idempotency, doc: &mut RouteDescription) {
     reads_parsed_body(doc, NAME);
     doc.runs_once(fact_of(options));
     key::describe(doc, options.required, options.form());
-    let retry_after = || HeaderDoc::new("Retry-After", "The seconds until the next attempt");
-    let meaning = "The request of this key is running, or its answer is not known";
+    let retry_after =
+        || HeaderDoc::new("Retry-After", "The number of seconds until the next attempt");
+    let meaning = "The request with this key is running, or its response is unknown";
     doc.responds(ResponseDoc::error(409).meaning(meaning).header(retry_after().sometimes()));
-    doc.may_respond(422, "The key is that of another request");
+    doc.may_respond(422, "The key belongs to a different request");
     if options.on_store_error == OnStoreError::Refuse {
-        let meaning = "The store of idempotency keys cannot take the key";
+        let meaning = "The store of idempotency keys is unavailable";
         doc.responds(ResponseDoc::error(503).meaning(meaning).header(retry_after()));
     }
-    let meaning = "`true` for the stored answer of an earlier request";
+    let meaning = "`true` for the stored response of an earlier request";
     doc.adds_header(HeaderDoc::new("Idempotency-Replayed", meaning).sometimes(), None);
 }
 
@@ -294,6 +298,6 @@ const REPLAYED: &str = "idempotency-replayed";
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
 const LAST_PAUSE: Duration = Duration::from_millis(250);
 
-const OTHER_REQUEST: &str = "This Idempotency-Key is that of another request";
+const OTHER_REQUEST: &str = "This Idempotency-Key belongs to a different request";
 const RUNNING: &str = "The request with this Idempotency-Key is still running";
 const OUTCOME_UNKNOWN: &str = "The outcome of the request with this Idempotency-Key is unknown";

@@ -71,7 +71,7 @@ pub fn with_input_validation<M>(rules: impl IntoInputRules<M>) -> Middleware {
         if let Some(schema) = &schema {
             doc.checks(InputFrom::Body, schema, &ValidationOptions::new());
         }
-        let meaning = "A field of the body fails its check";
+        let meaning = "A field of the body is invalid";
         let answer = ResponseDoc::error(doc.validation_status()).meaning(meaning);
         doc.responds(answer.problem(ProblemDoc::of_framework(VALIDATION_FAILED)));
         if let Err(mistakes) = ConfigError::check(mistakes.clone()) {

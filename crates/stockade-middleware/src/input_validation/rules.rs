@@ -22,8 +22,8 @@ pub struct InputRules {
 /// `M` is a marker of the notation and is inferred.
 // Spec: Middleware helpers › `withInputValidation`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not hold rules of input",
-    label = "no rules of input",
+    message = "`{Self}` cannot be used as input rules",
+    label = "not input rules",
     note = "rules are pairs such as `[(\"name\", InputRule::new().required())]`, or a `serde_json::Value`"
 )]
 pub trait IntoInputRules<M> {
@@ -113,8 +113,7 @@ fn rule_of(keys: &Map<String, Value>, mut mistake: impl FnMut(String)) -> InputR
             ("pattern", _) => "a string",
             _ => {
                 mistake(format!(
-                    "unknown key `{key}`: a rule holds required, type, minLength, maxLength, \
-                     pattern"
+                    "unknown key `{key}`: a rule has required, type, minLength, maxLength, pattern"
                 ));
                 continue;
             }
@@ -193,7 +192,7 @@ mod tests {
             &json!({ "a": { "pattern": {}, "min_length": 1 } }),
             &[
                 "field `a`: `pattern` must be a string",
-                "field `a`: unknown key `min_length`: a rule holds required, type, minLength, \
+                "field `a`: unknown key `min_length`: a rule has required, type, minLength, \
                  maxLength, pattern",
             ],
         );

@@ -140,7 +140,7 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
         let json = serde_json::to_vec(data).map_err(ApiError::internal)?;
         if json.len() > self.max_bytes {
             let (length, most) = (json.len(), self.max_bytes);
-            let message = format!("The session would have {length} bytes, and {most} are allowed");
+            let message = format!("The session must have at most {most} bytes, found {length}");
             return Err(ApiError::new(413, message));
         }
         Ok(json.into())
@@ -155,7 +155,7 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
             // data.
             log::warn!(
                 target: "stockade",
-                "the data of a session are not of its type, and so were {unlogged} others: \
+                "the data of a session do not match its type, and so did {unlogged} others: \
                  column {}", error.column()
             );
         }
@@ -179,7 +179,7 @@ async fn pause(repeat: u8) {
 
 #[cold]
 fn contended() -> ApiError {
-    ApiError::new(409, "Other requests change the session at the same time")
+    ApiError::new(409, "Other requests are changing the session at the same time")
         .with_header("Retry-After", "1")
 }
 

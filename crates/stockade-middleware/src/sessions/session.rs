@@ -117,8 +117,9 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> OptionalFromRequest for S
         if !matches!(*doc.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
             doc.may_respond(403, "A page of another origin sent the request");
         }
-        let retry_after = HeaderDoc::new("Retry-After", "The seconds until the next attempt");
-        let meaning = "The store of sessions cannot be asked";
+        let retry_after =
+            HeaderDoc::new("Retry-After", "The number of seconds until the next attempt");
+        let meaning = "The session store is unavailable";
         doc.responds(ResponseDoc::error(503).meaning(meaning).header(retry_after));
     }
 }

@@ -266,7 +266,7 @@ impl<T> Sessions<T> {
         if let Some(unlogged) = self.outages.next() {
             log::error!(
                 target: "stockade",
-                "a request with a session is refused, and so were {unlogged} others: {error}"
+                "a request with a session was rejected, and so were {unlogged} others: {error}"
             );
         }
         unavailable(error)
@@ -279,7 +279,7 @@ impl<T> Sessions<T> {
         replaces: Option<ReplacedSession>,
     ) -> Result<NewSession<'a>, ApiError> {
         if subject.is_some_and(|subject| subject.is_empty() || subject.len() > MAX_SUBJECT_BYTES) {
-            return Err(ApiError::new(500, "the subject of a session has 1 to 255 bytes"));
+            return Err(ApiError::new(500, "the subject of a session must have 1 to 255 bytes"));
         }
         let (idle, lifetime) = (self.idle, self.lifetime);
         let subject = subject.map(|name| Subject::of(self.cookie.kind_name(), name));
@@ -310,7 +310,7 @@ impl<T> Sessions<T> {
             && let Err(error) = self.asked(self.store.touch(key, self.idle)).await
         {
             // The session exists, so its use can be recorded later.
-            log::debug!(target: "stockade", "the use of a session is not noted: {error}");
+            log::debug!(target: "stockade", "cannot record the use of a session: {error}");
         }
         Ok(Some(stored))
     }

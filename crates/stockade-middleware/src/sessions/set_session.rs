@@ -14,7 +14,7 @@ use stockade_core::{ApiError, Response};
 /// It also sets `Cache-Control: no-store`, unless the response has another
 /// value: a cache that stored the cookie would expose the session to others.
 #[derive(Clone)]
-#[must_use = "the browser gets it as part of a reply"]
+#[must_use = "the browser receives it only as part of a response"]
 pub struct SetSession {
     cookie: HeaderValue,
     id: Option<SessionId>,

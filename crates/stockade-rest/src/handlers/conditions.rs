@@ -34,7 +34,7 @@ impl Conditions {
             && route.operation == Operation::Replace
             && headers.get(header::IF_NONE_MATCH).is_some_and(|value| value == "*");
         if settings.requires_if_match && !has_match && !creates {
-            let message = "Precondition Required: If-Match names the version to change";
+            let message = "Precondition Required: send the version to change in If-Match";
             return Err(ApiError::new(428, message));
         }
         let exact = exact(headers);

@@ -50,7 +50,7 @@ impl Route {
                 doc.reads_header("If-None-Match", false);
                 doc.reads_header("If-Match", false);
                 doc.responds(precondition_failed());
-                let known = ResponseDoc::new(304).meaning("The client has the present item");
+                let known = ResponseDoc::new(304).meaning("The client has the current item");
                 doc.responds(known.header(etag()).header(cache_control()));
             }
             Operation::Replace | Operation::Patch | Operation::Delete => {

@@ -62,7 +62,7 @@ pub fn with_cors(options: impl Into<CorsOptions>) -> Middleware {
     .marked(mark)
     .describing(move |doc| {
         if *doc.method() == Method::OPTIONS || is_any(doc.method()) {
-            let answer = ResponseDoc::new(204).meaning("The answer to a preflight");
+            let answer = ResponseDoc::new(204).meaning("The response to a preflight request");
             doc.responds(PREFLIGHT.into_iter().fold(answer, |answer, (name, meaning)| {
                 answer.header(HeaderDoc::new(name, meaning).sometimes())
             }));
@@ -73,12 +73,12 @@ pub fn with_cors(options: impl Into<CorsOptions>) -> Middleware {
 
 /// The headers of a preflight response; a rejected preflight has none of them.
 const PREFLIGHT: [(&str, &str); 6] = [
-    ("Access-Control-Allow-Origin", "The origin whose pages may send the request"),
-    ("Access-Control-Allow-Credentials", "True: with credentials"),
+    ("Access-Control-Allow-Origin", "The origin that may send the request"),
+    ("Access-Control-Allow-Credentials", "Always true: credentials are allowed"),
     ("Access-Control-Allow-Methods", "The methods that pages may use"),
     ("Access-Control-Allow-Headers", "The headers that pages may send"),
-    ("Access-Control-Max-Age", "The seconds for which the answer may be kept"),
-    ("Access-Control-Allow-Private-Network", "True: from public pages too"),
+    ("Access-Control-Max-Age", "The number of seconds that the response may be cached"),
+    ("Access-Control-Allow-Private-Network", "Always true: public pages are also allowed"),
 ];
 
 fn preflight(cors: &Cors, req: &Request) -> Response {

@@ -25,13 +25,13 @@ fn write_to(text: &mut String, series: &[&Series]) -> fmt::Result {
             writeln!(text, "http_requests_total{{{labels},status=\"{status}\"}} {count}")?;
         }
     }
-    text.push_str("# HELP http_rejections_total Requests that were refused, by reason.\n");
+    text.push_str("# HELP http_rejections_total Requests that were rejected, by reason.\n");
     text.push_str("# TYPE http_rejections_total counter\n");
     series.iter().try_for_each(|one| rejections(text, one))?;
-    text.push_str("# HELP http_request_duration_seconds Time until the head of the answer.\n");
+    text.push_str("# HELP http_request_duration_seconds Time until the head of the response.\n");
     text.push_str("# TYPE http_request_duration_seconds histogram\n");
     series.iter().try_for_each(|one| durations(text, one))?;
-    text.push_str("# HELP http_requests_in_flight Requests that are being answered.\n");
+    text.push_str("# HELP http_requests_in_flight Requests in progress.\n");
     text.push_str("# TYPE http_requests_in_flight gauge\n");
     for one in series.iter().filter(|one| is_known(one)) {
         let count = one.in_flight.load(Ordering::Relaxed);
@@ -124,17 +124,17 @@ mod tests {
              http_requests_total{{{labels},status=\"429\"}} 1\n\
              http_requests_total{{{labels},status=\"500\"}} 1\n\
              http_requests_total{{{labels},status=\"503\"}} 1\n\
-             # HELP http_rejections_total Requests that were refused, by reason.\n\
+             # HELP http_rejections_total Requests that were rejected, by reason.\n\
              # TYPE http_rejections_total counter\n\
              http_rejections_total{{{labels},reason=\"rate_limit\"}} 1\n\
              http_rejections_total{{{labels},reason=\"server_error\"}} 2\n\
-             # HELP http_request_duration_seconds Time until the head of the answer.\n\
+             # HELP http_request_duration_seconds Time until the head of the response.\n\
              # TYPE http_request_duration_seconds histogram\n\
              {buckets}\
              http_request_duration_seconds_bucket{{{labels},le=\"+Inf\"}} 4\n\
              http_request_duration_seconds_sum{{{labels}}} 20.033000\n\
              http_request_duration_seconds_count{{{labels}}} 4\n\
-             # HELP http_requests_in_flight Requests that are being answered.\n\
+             # HELP http_requests_in_flight Requests in progress.\n\
              # TYPE http_requests_in_flight gauge\n\
              http_requests_in_flight{{{labels}}} 0\n"
         );

@@ -137,7 +137,7 @@ impl Observers {
 /// Returns the ids, or logs that the system cannot provide random bytes.
 fn known(names: Result<RequestNames, stockade_core::ApiError>) -> Option<RequestNames> {
     names
-        .inspect_err(|error| log::error!(target: "stockade", "no name for a request: {error}"))
+        .inspect_err(|error| log::error!(target: "stockade", "cannot name a request: {error}"))
         .ok()
 }
 

@@ -20,7 +20,7 @@ use crate::spans::RequestSpan;
 /// Dropping the observation before [`leave`](Self::leave) means that the client
 /// has disconnected: the log line reports it, and the request is no longer in
 /// flight.
-#[must_use = "dropping it means that the client has left"]
+#[must_use = "dropping it means that the client has disconnected"]
 pub struct Observation {
     started: Instant,
     is_head: bool,

@@ -193,7 +193,7 @@ fn key_of<K: Display + 'static>(key: &K) -> RateKey {
     message = "`{Self}` is not a charge of a rate limit",
     label = "expected `(key, quota)`, such as `(user.id, 600 / MINUTE)`",
     note = "the function may also return a `Charge`, an `Option` or a `Result` of these",
-    note = "a key has `Display` and borrows nothing from the request"
+    note = "a key must implement `Display` and must not borrow from the request"
 )]
 pub trait IntoCharge {
     /// Returns the charge, `None` if the request is not counted, or `Break` for

@@ -144,12 +144,12 @@ fn write_rest(charged: &[(&RateLimitPolicy, Decision)], headers: &mut HeaderMap)
 pub(super) fn documented(legacy: bool) -> impl Iterator<Item = HeaderDoc> {
     let names = [
         ("RateLimit-Policy", "The quotas, such as `\"default\";q=100;w=60`"),
-        ("RateLimit", "The requests that are left, such as `\"default\";r=42;t=17`"),
+        ("RateLimit", "The remaining requests, such as `\"default\";r=42;t=17`"),
     ];
     let older = [
         ("X-RateLimit-Limit", "The number of requests in a window"),
-        ("X-RateLimit-Remaining", "The requests that are left"),
-        ("X-RateLimit-Reset", "The seconds until the window ends"),
+        ("X-RateLimit-Remaining", "The remaining requests"),
+        ("X-RateLimit-Reset", "The number of seconds until the window ends"),
     ];
     let names = names.into_iter().chain(older.into_iter().filter(move |_| legacy));
     names.map(|(name, meaning)| HeaderDoc::new(name, meaning))

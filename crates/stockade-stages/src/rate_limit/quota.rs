@@ -143,7 +143,7 @@ impl RateLimitPolicy {
         let mut mistakes = quota.issues();
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/".contains(&byte);
         if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.bytes().all(is_plain) {
-            mistakes.push(ConfigIssue::new(format!("{name:?} cannot name a rate limit")));
+            mistakes.push(ConfigIssue::new(format!("{name:?} is not a valid rate limit name")));
         }
         ConfigError::check(mistakes)?;
         let Some(limit) = NonZeroU32::new(quota.limit) else {

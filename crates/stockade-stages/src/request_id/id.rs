@@ -76,7 +76,8 @@ impl FromRequest for RequestId {
         let missing = || {
             ApiError::new(
                 500,
-                "the request has no id: add `with_request_id()`, or the option `request_id`",
+                "the request does not have an id: add `with_request_id()`, or the option \
+                 `request_id`",
             )
         };
         Self::of(req).cloned().ok_or_else(missing)

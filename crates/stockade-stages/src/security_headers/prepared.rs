@@ -180,7 +180,7 @@ fn no_default(name: &str) -> String {
     let near = near.map(|(_, known)| format!(", did you mean {:?}?", known.as_str()));
     // A name is suggested only if it is similar.
     let near = near.unwrap_or_default();
-    format!("{name:?} has no default to keep or to drop: give its value as text{near}")
+    format!("{name:?} does not have a default: set its value as text{near}")
 }
 
 /// The value of one header in a configuration file.

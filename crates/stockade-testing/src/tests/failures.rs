@@ -136,7 +136,7 @@ async fn reports_wrong_use() {
     check(|| TestClient::live("https://localhost"), "asks for TLS");
     check(|| TestClient::live("http://localhost?a=1"), "has a query");
     let client = TestClient::new(router());
-    check(|| client.get("/").header("a b", "c"), "\"a b\" is no name of a header");
+    check(|| client.get("/").header("a b", "c"), "\"a b\" is not a header name");
     check(|| client.get("/").bearer("a\nb"), "the value given for authorization cannot be");
     check(|| client.get("/").peer("nobody"), "\"nobody\" is no address");
     check(|| client.get("/").query("text"), "this cannot be written as pairs");

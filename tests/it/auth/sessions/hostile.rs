@@ -89,7 +89,7 @@ async fn rejects_too_large_data_and_keeps_the_session() {
     let large = "x".repeat(100);
     let refused = browser.post("/basket").json(&large).await;
     refused.assert_status(413);
-    refused.assert_error("The session would have 122 bytes, and 100 are allowed");
+    refused.assert_error("The session must have at most 100 bytes, found 122");
     browser.get("/basket").await.assert_json(json!(["chair"]));
     client(&sessions).post("/basket").json(&large).await.assert_status(413);
     let whole = in_memory();

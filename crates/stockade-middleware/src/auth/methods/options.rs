@@ -72,8 +72,8 @@ impl Auth {
         if revocations.stale_policy() == Some(StalePolicy::Accept) {
             log::warn!(
                 target: "stockade",
-                "with StalePolicy::Accept a token that another process has revoked is accepted while the \
-                 processes have lost each other",
+                "StalePolicy::Accept accepts tokens that another process has revoked while the \
+                 processes are disconnected",
             );
         }
         let mut has_tokens = false;
@@ -82,7 +82,7 @@ impl Auth {
             has_tokens = true;
             if finder.leeway_seconds > KEPT_SECONDS {
                 self.mistakes.push(format!(
-                    "a revoked token is forgotten {KEPT_SECONDS} seconds after it has expired, and \
+                    "a revoked token is forgotten {KEPT_SECONDS} seconds after it expires, but \
                      the leeway of the verifier is {} seconds",
                     finder.leeway_seconds
                 ));
@@ -90,7 +90,8 @@ impl Auth {
             finder.revocations = Some(revocations);
         }
         if !has_tokens {
-            let mistake = "revocations are those of tokens: put them behind Auth::secret or tokens";
+            let mistake =
+                "revocations apply only to tokens: add them after Auth::secret or Auth::tokens";
             self.mistakes.push(mistake.to_owned());
         }
         self

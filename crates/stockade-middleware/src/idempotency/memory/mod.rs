@@ -259,9 +259,9 @@ impl MemoryIdempotencyStore {
         {
             log::warn!(
                 target: "stockade",
-                "an idempotency key was forgotten before its time, and so were {unlogged} others, \
-                 because the store in memory is full: their retries run again; raise max_keys and \
-                 max_bytes of MemoryIdempotencyStore, or use a store such as Redis"
+                "an idempotency key was removed early, and so were {unlogged} others, because the \
+                 store in memory is full: their retries run again; raise max_keys and max_bytes \
+                 of MemoryIdempotencyStore, or use a store such as Redis"
             );
         }
         removed.is_some()

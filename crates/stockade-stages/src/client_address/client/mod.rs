@@ -97,8 +97,8 @@ pub fn warn_untrusted(headers: &HeaderMap, trust: &TrustProxy, warned: &AtomicBo
     }
     log::warn!(
         target: "stockade",
-        "a request came through a proxy, and trust_proxy is not set: all clients behind it count \
-         as one",
+        "a request arrived through a proxy, but trust_proxy is not set: all clients of the proxy \
+         count as one",
     );
     true
 }

@@ -113,7 +113,7 @@ impl Cors {
     pub fn new(options: &CorsOptions) -> Self {
         let list = |what, own: &[String]| {
             joined(own).or_else(|| {
-                log::warn!(target: "stockade", "CORS: bad {what} {own:?}; the default is used");
+                log::warn!(target: "stockade", "CORS: invalid {what} {own:?}; the default is used");
                 None
             })
         };
@@ -193,16 +193,16 @@ impl Cors {
             let header = HeaderDoc::new(name, meaning);
             doc.adds_header(if is_always { header } else { header.sometimes() }, None);
         };
-        adds("Access-Control-Allow-Origin", "The origin whose pages may read the answer");
+        adds("Access-Control-Allow-Origin", "The origin that may read the response");
         if credentials {
-            adds("Access-Control-Allow-Credentials", "True: with credentials");
+            adds("Access-Control-Allow-Credentials", "Always true: credentials are allowed");
         }
         if self.exposed_headers.is_some() {
             adds("Access-Control-Expose-Headers", "The headers that pages may read");
         }
         if is_listed {
             doc.reads_header("Origin", false);
-            let meaning = "The headers on which the answer depends";
+            let meaning = "The headers that the response depends on";
             doc.adds_header(HeaderDoc::new("Vary", meaning), None);
         }
     }
@@ -293,7 +293,8 @@ impl Rule {
             if values.len() > 1 {
                 log::warn!(
                     target: "stockade",
-                    "of cors_origin {items:?} only * counts, and it carries no credentials"
+                    "only * in cors_origin {items:?} has an effect, and it does not allow \
+                     credentials"
                 );
             }
             return Self::Always { origin: any.clone(), credentials: false };
@@ -309,7 +310,7 @@ impl Rule {
     fn malformed(origin: impl fmt::Display) -> Self {
         log::warn!(
             target: "stockade",
-            "cors_origin {origin} is malformed; {DEVELOPMENT_ORIGIN} is served",
+            "cors_origin {origin} is malformed; {DEVELOPMENT_ORIGIN} is used",
         );
         Self::development()
     }

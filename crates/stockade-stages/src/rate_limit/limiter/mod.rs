@@ -83,8 +83,9 @@ impl RateLimiter {
             let name = policy.name();
             log::warn!(
                 target: "stockade",
-                "the rate limit {name:?} refuses every request while its store is away; choose it by \
-                 on_store_failure: StoreFailure::Local keeps clients and limit, Refuse, or Pass",
+                "the rate limit {name:?} rejects every request while its store is unavailable; to \
+                 choose, set on_store_failure: StoreFailure::Local counts in this process, Refuse \
+                 rejects, Pass allows",
             );
         }
         Self {
@@ -134,7 +135,8 @@ impl RateLimiter {
         warn_once(&self.shared.no_key, || {
             let name = self.policy.name();
             format!(
-                "the key generator of the rate limit `{name}` failed, the address counts: {reason}"
+                "the key generator of the rate limit `{name}` failed, so the client address is \
+                 used: {reason}"
             )
         });
         None
@@ -241,11 +243,11 @@ impl RateLimiter {
         };
         match (outcome, local) {
             (Err(error), Some(decision)) => {
-                self.log_failure("counts in this process alone", &error, now);
+                self.log_failure("counts only in this process", &error, now);
                 Ok(decision)
             }
             (Err(error), None) if self.on_store_failure == StoreFailure::Pass => {
-                self.log_failure("lets requests pass", &error, now);
+                self.log_failure("allows requests", &error, now);
                 Ok(uncounted())
             }
             (outcome, _) => outcome,
@@ -419,11 +421,14 @@ impl RateLimiter {
             (by.describe)(doc);
         }
         let headers = || documented(self.legacy_headers);
-        let retry_after = HeaderDoc::new("Retry-After", "The seconds until a request may pass");
-        let refusal = ResponseDoc::error(429).meaning("Too many requests of this client");
+        let retry_after = HeaderDoc::new(
+            "Retry-After",
+            "The number of seconds until the next request is allowed",
+        );
+        let refusal = ResponseDoc::error(429).meaning("Too many requests from this client");
         doc.responds(headers().fold(refusal.header(retry_after), ResponseDoc::header));
         if self.waits() && self.on_store_failure == StoreFailure::Refuse {
-            let meaning = "An error of the store that counts requests";
+            let meaning = "An error of the rate limit store";
             let retry = HeaderDoc::new(
                 "Retry-After",
                 "The number of seconds until the request can be repeated",
@@ -452,7 +457,7 @@ fn uncounted(policy: &RateLimitPolicy, cost: NonZeroU32) -> Decision {
 /// Creates the error of a store that timed out.
 #[cold]
 fn too_slow(limit: Duration) -> StoreError {
-    StoreError::unavailable(format!("the store of a rate limit gave no answer within {limit:?}"))
+    StoreError::unavailable(format!("the store of a rate limit did not respond within {limit:?}"))
 }
 
 fn warn_once(warned: &AtomicBool, message: impl FnOnce() -> String) {
