@@ -105,8 +105,10 @@ impl HeldPlace {
             };
             let short = Record::NotKept(status).to_bytes();
             if matches!(error, StoreError::Full) && bytes.len() > short.len() {
-                log::warn!(target: "stockade", "cannot store a response: {error}; a retry gets a \
-                                                409");
+                log::warn!(
+                    target: "stockade",
+                    "cannot store a response: {error}; a retry gets a 409"
+                );
                 bytes = short;
                 continue;
             }
@@ -133,8 +135,10 @@ impl HeldPlace {
         self.is_held = false;
         let freed = self.options.store.free(&self.key, &self.claim.nonce);
         if let Err(error) = within(STORE_TIMEOUT, freed).await {
-            log::warn!(target: "stockade", "an idempotency key stays reserved until its lease \
-                                            ends: {error}");
+            log::warn!(
+                target: "stockade",
+                "an idempotency key stays reserved until its lease ends: {error}"
+            );
         }
     }
 }
