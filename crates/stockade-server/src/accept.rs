@@ -300,7 +300,10 @@ impl<A: AppService> Acceptor<A> {
             let now = Instant::now();
             let pause = pause_after(&error, || self.registry.make_room(None, now));
             if pause.is_zero() {
-                log::debug!(target: "stockade::server", "a client left while it came: {error}");
+                log::debug!(
+                    target: "stockade::server",
+                    "a client disconnected while connecting: {error}"
+                );
                 // A listener that fails immediately must not monopolize the
                 // thread.
                 yield_now().await;
@@ -340,7 +343,7 @@ impl<A: AppService> Acceptor<A> {
                 local => {
                     log::error!(
                         target: "stockade::server",
-                        "cannot accept connections of {local}: {error}"
+                        "cannot accept connections on {local}: {error}"
                     );
                 }
             }
@@ -352,8 +355,8 @@ impl<A: AppService> Acceptor<A> {
         if is_due(&mut self.full_at, Instant::now(), LOG_FULL_EVERY) {
             log::warn!(
                 target: "stockade::server",
-                "max_connections is reached; for a new one the longest idle one ends, or the \
-                 slowest unfinished one of the client with the most; else it waits"
+                "max_connections is reached; a new connection replaces the longest idle one, or \
+                 the slowest unfinished one of the client with the most; otherwise it waits"
             );
         }
     }
@@ -387,8 +390,8 @@ impl<A: AppService> Acceptor<A> {
         if !is_fine && !self.warned.of_local_peer.swap(true, Ordering::Relaxed) {
             log::warn!(
                 target: "stockade::server",
-                "clients of {local} have no address: all of them share one rate limit (if a proxy \
-                 is there, set trust_proxy or proxy_protocol)"
+                "clients of {local} do not have an address: all of them share one rate limit \
+                 (behind a proxy, set trust_proxy or proxy_protocol)"
             );
         }
     }
@@ -402,9 +405,9 @@ impl<A: AppService> Acceptor<A> {
         if !self.warned.of_client.swap(true, Ordering::Relaxed) {
             log::warn!(
                 target: "stockade::server",
-                "{client} has max_connections_per_client connections; for a new one its longest \
-                 idle one ends, or the new one is closed (if it is a proxy, set trust_proxy \
-                 or proxy_protocol)"
+                "{client} has max_connections_per_client connections; a new connection replaces \
+                 its longest idle one, or is closed (if the client is a proxy, set trust_proxy or \
+                 proxy_protocol)"
             );
         }
     }

@@ -47,8 +47,7 @@ mod sealed {
     #[diagnostic::on_unimplemented(
         message = "a server cannot listen on a `{Self}`",
         label = "not a port, an address or a listener",
-        note = "give a port (`3000`), an address (`\"0.0.0.0:3000\"`), a `TcpListener`, a \
-                `UnixSocket`, `Listeners` for several, or a type that implements `Listener`"
+        note = "use a port (`3000`), an address (`\"0.0.0.0:3000\"`), a `TcpListener`, a `UnixSocket`, `Listeners` for several, or a type that implements `Listener`"
     )]
     pub trait Sealed: Send {
         type Address: Clone + fmt::Debug + Send + Sync + 'static;
@@ -286,11 +285,11 @@ async fn resolve(text: &str) -> Result<SocketAddr, ServeError> {
     if let Ok(address) = text.parse() {
         return Ok(address);
     }
-    let none = || io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    let none = || io::Error::new(io::ErrorKind::NotFound, "the name does not have an address");
     let found = match text.strip_prefix("unix:") {
         Some(_) => Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "the text is for addresses of TCP; a `UnixSocket` is for paths",
+            "a string must be a TCP address; use `UnixSocket` for a path",
         )),
         None => lookup_host(text).await,
     };

@@ -245,7 +245,7 @@ fn call_service(
 /// run on it.
 fn checked(response: Response) -> Result<Response, ApiError> {
     if response.status().is_informational() && !switches(&response) {
-        let text = "a tower service gave an answer below 200, and gets no connection";
+        let text = "a tower service returned a status below 200 without a connection";
         return Err(ApiError::new(500, text));
     }
     Ok(response)

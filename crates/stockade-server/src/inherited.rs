@@ -105,8 +105,8 @@ impl InheritedSockets {
         if self.sockets.is_empty() {
             let text = match &self.taken_by {
                 Some(name) => format!(
-                    "no socket with the name {name:?} was passed; a unit of systemd gives it by \
-                     `FileDescriptorName={name}`"
+                    "no socket with the name {name:?} was passed; set \
+                     `FileDescriptorName={name:?}` in the systemd unit"
                 ),
                 None => "no sockets were passed".to_owned(),
             };
@@ -130,7 +130,7 @@ impl InheritedSockets {
 fn check_numbers() -> io::Result<()> {
     let value = |name| env::var_os(name).map(|value| value.to_string_lossy().into_owned());
     let wrong = |name, value, what| {
-        let text = format!("{name} is {value:?}, which is no {what}");
+        let text = format!("{name} is {value:?}, which is not a {what}");
         Err(io::Error::new(ErrorKind::InvalidInput, text))
     };
     let Some(count) = value("LISTEN_FDS") else { return Ok(()) };
@@ -169,12 +169,12 @@ fn take(mut fds: ListenFd, names: Option<&str>) -> io::Result<InheritedSockets> 
         };
         if !listens(&kind)? {
             let which = name.map_or_else(
-                || format!("socket {} of {count}, which has no name,", index + 1),
+                || format!("socket {} of {count}, which does not have a name,", index + 1),
                 |name| format!("the socket {name:?}"),
             );
             let text = format!(
                 "{which} does not listen: it was passed after its connection was accepted \
-                 (`Accept=yes` in a unit of systemd; write `Accept=no`), or before `listen`"
+                 (`Accept=yes` in the systemd unit; write `Accept=no`), or before `listen`"
             );
             return Err(io::Error::new(ErrorKind::InvalidInput, text));
         }

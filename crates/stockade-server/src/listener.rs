@@ -67,8 +67,7 @@ use crate::unix::SocketFile;
 #[diagnostic::on_unimplemented(
     message = "a server cannot listen on a `{Self}`",
     label = "not a port, an address, a listener or a type with `Listener`",
-    note = "give a port (`3000`), an address (`\"0.0.0.0:3000\"`), a `TcpListener`, a \
-            `UnixSocket`, `Listeners` for several, or a type that implements `Listener`"
+    note = "use a port (`3000`), an address (`\"0.0.0.0:3000\"`), a `TcpListener`, a `UnixSocket`, `Listeners` for several, or a type that implements `Listener`"
 )]
 pub trait Listener: Send + 'static {
     /// A connection.

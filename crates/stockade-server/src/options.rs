@@ -535,7 +535,7 @@ impl ServerOptions {
         ];
         let highs = highs.into_iter().filter(|(_, value, most)| value > most);
         let highs = highs.map(|(name, value, most)| {
-            format!("the server's {name} must not be above {most}: {value}")
+            format!("the server's {name} must be at most {most}, found {value}")
         });
         let of_host = self.of_host();
         let of_host = of_host.issue().into_iter().flat_map(ConfigError::issues).cloned();
@@ -666,14 +666,14 @@ mod tests {
         assert_eq!(mistakes.len(), 15);
         assert_eq!(mistakes[6].message(), "the server's max_connections must not be 0");
         let mistakes = ServerOptions::new().max_headers(40_000).issues();
-        let expected = "the server's max_headers must not be above 24576: 40000";
+        let expected = "the server's max_headers must be at most 24576, found 40000";
         assert_eq!(mistakes[0].message(), expected);
         let call = HostOptions::new().rate_limit(RateLimit::new().max_requests(0));
         let mistakes = ServerOptions::new().call(call).issues();
         let expected = "rate_limit: the limit of a rate limit must not be 0";
         assert_eq!(mistakes[0].message(), expected);
         let rates = ServerOptions::new().min_read_rate(2_000_000).min_write_rate(0).issues();
-        let expected = "the server's min_read_rate must not be above 1048576: 2000000";
+        let expected = "the server's min_read_rate must be at most 1048576, found 2000000";
         assert_eq!(rates[0].message(), expected);
         assert_eq!(rates.len(), 1);
         let networks = ServerOptions::new().proxy_protocol(["::1", "private", "::1/129"]).issues();

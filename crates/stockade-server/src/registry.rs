@@ -66,7 +66,7 @@ fn unfinished_since(records: &HashMap<u64, Arc<ConnectionRecord>>, id: u64) -> O
 
 fn tell_to_finish(records: &HashMap<u64, Arc<ConnectionRecord>>, id: u64) {
     if let Some(record) = records.get(&id) {
-        log::debug!(target: "stockade::server", "an idle connection ends for a new one");
+        log::debug!(target: "stockade::server", "an idle connection is closed for a new one");
         record.tell(Command::Finish);
     }
 }
@@ -174,7 +174,7 @@ impl Registry {
         };
         let slowest = unfinished.pop(now, &newcomer, look, since);
         let Some(record) = slowest.and_then(|id| records.get(&id)) else { return false };
-        log::debug!(target: "stockade::server", "an unfinished connection ends for a new one");
+        log::debug!(target: "stockade::server", "an unfinished connection is closed for a new one");
         if record.is_blocked() {
             record.give_up();
         } else {
@@ -231,7 +231,7 @@ impl Registry {
             }
             let command = verdict(&seen, now, self.limits);
             if command >= Command::Finish {
-                log::debug!(target: "stockade::server", "a stalled connection ends: {seen:?}");
+                log::debug!(target: "stockade::server", "a stalled connection is closed: {seen:?}");
             }
             if command != Command::Stay {
                 record.tell(command);
@@ -265,7 +265,10 @@ fn give_up(
         if is_over(*id, seen)
             && let Some(record) = records.get(id)
         {
-            log::debug!(target: "stockade::server", "an answer is not read: {seen:?}");
+            log::debug!(
+                target: "stockade::server",
+                "the client does not read the response: {seen:?}"
+            );
             record.give_up();
         }
     }

@@ -130,7 +130,7 @@ impl Body for RequestBody {
                 Poll::Ready(Some(Ok(frame)))
             }
             Poll::Ready(Some(Err(error))) => {
-                log::debug!(target: "stockade::server", "a request's body broke off: {error}");
+                log::debug!(target: "stockade::server", "a request's body was cut off: {error}");
                 this.fail(BodyError::Broken)
             }
             Poll::Ready(None) => {

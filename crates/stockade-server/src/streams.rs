@@ -105,7 +105,10 @@ impl StreamWait {
             }
             let left = time_left(self.budget.left(), now - since, record.http2.held());
             if left.is_zero() {
-                log::debug!(target: "stockade::server", "an answer on HTTP/2 is not read");
+                log::debug!(
+                    target: "stockade::server",
+                    "the client does not read a response on HTTP/2"
+                );
                 return Poll::Ready(());
             }
             self.sleep.as_mut().reset(now + left.min(LOOK));

@@ -58,7 +58,7 @@ fn share_port(socket: &TcpSocket) -> io::Result<()> {
     not(any(target_os = "solaris", target_os = "illumos", target_os = "cygwin"))
 )))]
 fn share_port(_: &TcpSocket) -> io::Result<()> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, "this system has no SO_REUSEPORT"))
+    Err(io::Error::new(io::ErrorKind::Unsupported, "this system does not support SO_REUSEPORT"))
 }
 
 /// Takes over a listener of the standard library.

@@ -135,7 +135,7 @@ impl TlsConfig {
         let known = |name: &&Vec<u8>| SPOKEN.contains(&name.as_slice());
         if let Some(name) = config.alpn_protocols.iter().find(|name| !known(name)) {
             let name = name.escape_ascii();
-            let text = format!("TLS offers {name} by ALPN, which the server does not speak");
+            let text = format!("TLS offers {name} by ALPN, but the server does not support it");
             return Err(mistake(text, Location::caller()));
         }
         Ok(Self::of(Prepared::new(&config)))
@@ -214,11 +214,11 @@ impl TlsConfig {
                 }
                 Ok(Err(text)) => {
                     log::error!(
-                        target: "stockade::server", "{text}; the certificate stays as it was"
+                        target: "stockade::server", "{text}; the certificate is unchanged"
                     );
                 }
                 Err(error) => {
-                    log::error!(target: "stockade::server", "no look at the TLS files: {error}");
+                    log::error!(target: "stockade::server", "cannot check the TLS files: {error}");
                 }
             }
         }
@@ -278,7 +278,7 @@ impl Prepared {
             .collect::<Result<_, _>>()
             .map_err(|error| format!("cannot read the TLS certificate: {error}"))?;
         if certificates.is_empty() {
-            return Err("there is no certificate in the TLS certificate file".to_owned());
+            return Err("the TLS certificate file does not contain a certificate".to_owned());
         }
         let key = PrivateKeyDer::from_pem_slice(key_pem)
             .map_err(|error| format!("cannot read the TLS key: {error}"))?;

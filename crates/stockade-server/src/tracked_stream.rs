@@ -94,7 +94,7 @@ impl TrackedStream {
     fn look(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         match self.stream.poll_peek(cx) {
             Poll::Ready(Ok(0)) if !self.half_close => {
-                Err(io::Error::new(ErrorKind::UnexpectedEof, "the client left"))
+                Err(io::Error::new(ErrorKind::UnexpectedEof, "the client disconnected"))
             }
             Poll::Ready(Ok(_)) => {
                 self.is_settled = true;

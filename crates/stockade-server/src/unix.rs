@@ -104,7 +104,10 @@ fn bind(socket: &Socket, path: &Path) -> io::Result<()> {
     }
     let found = fs::symlink_metadata(path)?;
     if !found.file_type().is_socket() {
-        return Err(io::Error::new(ErrorKind::AlreadyExists, "a file is there that is no socket"));
+        return Err(io::Error::new(
+            ErrorKind::AlreadyExists,
+            "a file exists at this path, but it is not a socket",
+        ));
     }
     let found = identity(&found);
     // Two processes that start simultaneously may both consider the file stale.
@@ -115,7 +118,7 @@ fn bind(socket: &Socket, path: &Path) -> io::Result<()> {
     }
     log::info!(
         target: "stockade::server",
-        "{} was left behind by another process, and is replaced", path.display()
+        "{} was left by another process and is replaced", path.display()
     );
     fs::remove_file(path)?;
     socket.bind(&address)

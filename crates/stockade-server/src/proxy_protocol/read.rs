@@ -37,7 +37,7 @@ pub(crate) async fn read<T: AsyncRead + Unpin>(io: &mut T) -> io::Result<Source>
             ready!(Pin::new(&mut *io).poll_read(cx, &mut rest))?;
             let count = rest.filled().len();
             if count == 0 {
-                let error = io::Error::new(ErrorKind::UnexpectedEof, "the header is not complete");
+                let error = io::Error::new(ErrorKind::UnexpectedEof, "the header is incomplete");
                 return Poll::Ready(Err(error));
             }
             length += count;

@@ -33,7 +33,7 @@ impl Senders {
             Setting::Value(networks) => Self::new(networks),
             Setting::Off | Setting::Inherit => Self::default(),
             Setting::On => {
-                let error = ConfigIssue::new("true would trust every client: name the networks");
+                let error = ConfigIssue::new("true would trust every client: list the networks");
                 Self { error: Some(error.into()), ..Self::default() }
             }
         }

@@ -186,7 +186,7 @@ fn rejects_non_listeners_and_ignores_sockets_of_other_processes() {
         (
             connected(),
             mine,
-            format!("found {cannot}socket 1 of 1, which has no name, does not listen: "),
+            format!("found {cannot}socket 1 of 1, which does not have a name, does not listen: "),
         ),
         (connected(), one_name, format!(r#"found {cannot}the socket "web" does not listen: "#)),
         (connected(), named, format!("found {cannot}LISTEN_FDNAMES has 2 names for 1 sockets")),
@@ -195,17 +195,17 @@ fn rejects_non_listeners_and_ignores_sockets_of_other_processes() {
         (
             connected(),
             no_count,
-            format!(r#"found {cannot}LISTEN_FDS is "abc", which is no number of sockets"#),
+            format!(r#"found {cannot}LISTEN_FDS is "abc", which is not a number of sockets"#),
         ),
         (
             connected(),
             negative,
-            format!(r#"found {cannot}LISTEN_FDS is "-1", which is no number of sockets"#),
+            format!(r#"found {cannot}LISTEN_FDS is "-1", which is not a number of sockets"#),
         ),
         (
             connected(),
             no_pid,
-            format!(r#"found {cannot}LISTEN_PID is "me", which is no process id"#),
+            format!(r#"found {cannot}LISTEN_PID is "me", which is not a process id"#),
         ),
     ] {
         let text = outcome(NAME, passed, script);
@@ -218,8 +218,8 @@ async fn reports_an_unknown_socket_name() {
     let missing = InheritedSockets::default().take("web");
     let server = Router::new().create_server().unwrap();
     let error = server.listen(missing).await.unwrap_err().to_string();
-    let expected = "cannot use inherited sockets: no socket with the name \"web\" was passed; a \
-                    unit of systemd gives it by `FileDescriptorName=web`";
+    let expected = "cannot use inherited sockets: no socket with the name \"web\" was passed; set \
+                    `FileDescriptorName=\"web\"` in the systemd unit";
     assert_eq!(error, expected);
 }
 

@@ -186,7 +186,7 @@ fn unreadable_files_are_configuration_errors() {
     let other = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let (cert, key) = (made.cert.pem(), made.signing_key.serialize_pem());
     let cases = [
-        ("", key.as_str(), "there is no certificate in the TLS certificate file"),
+        ("", key.as_str(), "the TLS certificate file does not contain a certificate"),
         (&cert, "", "cannot read the TLS key: "),
         (&cert, &other.signing_key.serialize_pem(), "the TLS certificate and key: "),
     ];
@@ -366,7 +366,7 @@ fn checks_files_and_logs_a_broken_one_once() {
         });
     });
     let [line] = &lines[..] else { panic!("{lines:?}") };
-    assert!(line.contains("; the certificate stays as it was"), "{line}");
+    assert!(line.contains("; the certificate is unchanged"), "{line}");
 }
 
 #[test]

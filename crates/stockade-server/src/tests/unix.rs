@@ -230,7 +230,7 @@ async fn replaces_only_a_stale_socket() {
 
     fs::write(&path, "precious").unwrap();
     let error = open(&path).unwrap_err();
-    assert!(error.ends_with(": a file is there that is no socket"), "{error}");
+    assert!(error.ends_with(": a file exists at this path, but it is not a socket"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), b"precious");
     fs::remove_file(&path).unwrap();
 
@@ -239,7 +239,7 @@ async fn replaces_only_a_stale_socket() {
     drop(StdListener::bind(&target).unwrap());
     symlink(&target, &path).unwrap();
     let error = open(&path).unwrap_err();
-    assert!(error.ends_with(": a file is there that is no socket"), "{error}");
+    assert!(error.ends_with(": a file exists at this path, but it is not a socket"), "{error}");
     assert!(target.exists());
 }
 

@@ -56,7 +56,7 @@ fn parse_text(seen: &[u8]) -> Result<Parsed, &'static str> {
     }
     let Some(line) = seen.strip_suffix(b"\n") else {
         if seen.contains(&b'\n') {
-            return Err("the line ends before the header does");
+            return Err("the line ends before the header");
         }
         let most = MAX_TEXT - seen.len().min(MAX_TEXT);
         // "If the CRLF sequence is not found in the first 107 characters, the receiver
@@ -160,7 +160,7 @@ fn parse_binary(seen: &[u8]) -> Result<Parsed, &'static str> {
         return Ok(Parsed::Incomplete { missing: length - rest.len() });
     }
     if rest.len() > length {
-        return Err("the bytes go beyond the header");
+        return Err("the bytes extend beyond the header");
     }
     let address = match (command, family) {
         (PROXY, TCP_IPV4) => ipv4(rest),

@@ -176,7 +176,7 @@ fn rejects_malformed_lines() {
     }
     assert_eq!(parse(b"PROXY TCP4 \xff 192.0.2.1 1 1\r\n"), Err(malformed));
     let twice = parse(b"PROXY UNKNOWN\r\nPROXY UNKNOWN\r\n PROXY");
-    assert_eq!(twice, Err("the line ends before the header does"));
+    assert_eq!(twice, Err("the line ends before the header"));
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn rejects_malformed_binary_headers() {
     check_rejected(&binary(PROXY, TCP_IPV4, 521, IPV4), 16, long);
     check_rejected(&binary(LOCAL, 0, u16::MAX, &[]), 16, long);
     let beyond = [&whole(PROXY, TCP_IPV4, IPV4)[..], b"G"].concat();
-    assert_eq!(parse(&beyond), Err("the bytes go beyond the header"));
+    assert_eq!(parse(&beyond), Err("the bytes extend beyond the header"));
 }
 
 /// Reads a header like a connection, at most `step` bytes at a time. Returns
