@@ -79,7 +79,7 @@ impl Close {
         };
         let code = u16::from_be_bytes(*code);
         if !may_be_sent(code) {
-            return Err(Violation::Protocol("a close frame has a code that must not be sent"));
+            return Err(Violation::Protocol("a close frame has a reserved code"));
         }
         let reason = std::str::from_utf8(reason).map_err(|_| Violation::Text)?;
         Ok(Self::new(code, reason.to_owned()))
@@ -118,7 +118,7 @@ impl Violation {
     pub(crate) fn close(self) -> Close {
         match self {
             Self::Protocol(message) => Close::new(Close::PROTOCOL, message),
-            Self::Text => Close::new(Close::INVALID, "a text is not UTF-8"),
+            Self::Text => Close::new(Close::INVALID, "a text message is not UTF-8"),
             #[cfg(feature = "compression")]
             Self::Compressed => Close::new(Close::INVALID, "a message cannot be decompressed"),
             Self::TooLarge => Close::new(Close::TOO_LARGE, "a message is too large"),

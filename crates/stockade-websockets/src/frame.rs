@@ -55,7 +55,7 @@ pub(crate) fn head_length(first: u8, second: u8, allowed: u8) -> Result<usize, &
     }
     let opcode = OpCode::of(first & 0x0f).ok_or(UNKNOWN_OPCODE)?;
     if reserved != 0 && !matches!(opcode, OpCode::Text | OpCode::Binary) {
-        return Err("only the first frame of a message says that it is compressed");
+        return Err("only the first frame of a message can set the compression bit");
     }
     if opcode.is_control() {
         if first & 0x80 == 0 {
@@ -190,10 +190,10 @@ mod tests {
             (0xa1, Err("a reserved bit is set")),
             (0xd1, Err("a reserved bit is set")),
             (0xf1, Err("a reserved bit is set")),
-            (0xc0, Err("only the first frame of a message says that it is compressed")),
-            (0xc8, Err("only the first frame of a message says that it is compressed")),
-            (0xc9, Err("only the first frame of a message says that it is compressed")),
-            (0xca, Err("only the first frame of a message says that it is compressed")),
+            (0xc0, Err("only the first frame of a message can set the compression bit")),
+            (0xc8, Err("only the first frame of a message can set the compression bit")),
+            (0xc9, Err("only the first frame of a message can set the compression bit")),
+            (0xca, Err("only the first frame of a message can set the compression bit")),
         ] {
             assert_eq!(head_length(first, 0x85, RSV1), expected, "{first:x}");
         }

@@ -55,7 +55,7 @@ impl Connections {
         }
         if let Some(client) = client {
             if open.clients.of(client) >= self.max_per_client {
-                return Err(full(429, "too many WebSockets of this client are open"));
+                return Err(full(429, "too many WebSockets from this client are open"));
             }
             open.clients.add(client);
         }

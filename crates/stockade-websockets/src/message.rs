@@ -73,8 +73,8 @@ impl Message {
 /// [`Message`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be sent as a message",
-    label = "not a text, a JSON value, Json<T> or bytes",
-    note = "send a value as JSON by `Json(value)`"
+    label = "not a string, a JSON value, Json<T> or bytes",
+    note = "to send a value as JSON, use `Json(value)`"
 )]
 pub trait IntoMessage {
     /// Converts the value into a message.
@@ -158,15 +158,15 @@ impl fmt::Display for SocketError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Closed => f.write_str("the connection has ended"),
-            Self::Broken => f.write_str("the connection broke off"),
-            Self::Client(close) => write!(f, "the client was refused with {close}"),
+            Self::Broken => f.write_str("the connection was lost"),
+            Self::Client(close) => write!(f, "the client was rejected with {close}"),
             Self::Full => f.write_str("the client reads too slowly"),
             Self::Json(error) => write!(f, "a message and JSON: {error}"),
             Self::Invalid(errors) => write!(f, "a message has {} invalid fields", errors.len()),
             Self::TooManyValues(most) => write!(f, "a message has more than {most} values"),
-            Self::Failed(error) => write!(f, "the schema of the messages failed: {error}"),
+            Self::Failed(error) => write!(f, "the message schema failed: {error}"),
             Self::Silent => f.write_str("the client was silent for too long"),
-            Self::TooLong => f.write_str("a ping or a pong has more than 125 bytes"),
+            Self::TooLong => f.write_str("a ping or a pong must have at most 125 bytes"),
         }
     }
 }

@@ -133,8 +133,8 @@ impl Handshake {
     /// Counts the connection, and collects the data for the response.
     pub(crate) fn of(req: &mut Request) -> Result<Self, ApiError> {
         let accepted = req.extensions_mut().remove::<Accepted>();
-        let Accepted { rules, negotiated } =
-            accepted.ok_or_else(|| ApiError::new(500, "no handshake"))?;
+        let Accepted { rules, negotiated } = accepted
+            .ok_or_else(|| ApiError::new(500, "this request is not a WebSocket handshake"))?;
         let client = req.client_ip();
         let value = |text: String| HeaderValue::try_from(text).map_err(ApiError::internal);
         Ok(Self {
@@ -297,7 +297,7 @@ impl Pending {
         let taken = pending.map(|pending| (pending.replace(Step::Decides), pending));
         match taken {
             Some((Step::Waiting(handshake), pending)) => Ok((pending, handshake)),
-            _ => Err(ApiError::new(500, "this route is not one for WebSockets")),
+            _ => Err(ApiError::new(500, "this route does not accept WebSockets")),
         }
     }
 }
@@ -334,11 +334,11 @@ pub(crate) fn describe_upgrade(doc: &mut RouteDescription, selects: bool) {
     let mut answer = ResponseDoc::new(101).meaning(meaning);
     let mut names = vec![
         ("Upgrade", "The protocol of the connection"),
-        ("Connection", "That the protocol changes"),
-        ("Sec-WebSocket-Accept", "The answer to the key of the client"),
+        ("Connection", "The protocol upgrade"),
+        ("Sec-WebSocket-Accept", "The response to the client's key"),
     ];
     if selects || !doc.web_socket().subprotocols.is_empty() {
-        names.push(("Sec-WebSocket-Protocol", "The subprotocol, if one is spoken"));
+        names.push(("Sec-WebSocket-Protocol", "The selected subprotocol, if any"));
     }
     let rules = doc.common_mut().get::<Arc<Rules>>();
     if rules.is_some_and(|rules| rules.compresses()) {

@@ -109,7 +109,7 @@ fn rejections_are_ordered_and_have_a_json_body() {
             assert_eq!(unknown, r#"404 {"error":"Not Found"}"#);
             // The origin is checked before the middleware runs.
             let evil = answer(&app, "/api/rooms/a", "\norigin: https://evil.com").await;
-            assert_eq!(evil, r#"403 {"error":"this origin may not connect"}"#);
+            assert_eq!(evil, r#"403 {"error":"this origin is not allowed to connect"}"#);
             let nobody = answer(&app, "/api/rooms/a", "\norigin: https://example.com").await;
             assert!(nobody.starts_with("401 "), "{nobody}");
             // A list of origins replaces the same-origin rule.
@@ -129,7 +129,7 @@ fn a_page_can_share_the_path() {
         check(
             &app,
             "GET /api/rooms/a/open\nauthorization: x",
-            r#"426 {"error":"only WebSockets are spoken here"}"#,
+            r#"426 {"error":"only WebSocket requests are supported here"}"#,
         );
         assert_eq!(header_of(&app, "GET /api/rooms/a/open", "upgrade"), "websocket");
         check(&app, "POST /api/rooms/a/open", r#"405 {"error":"Method Not Allowed"}"#);
@@ -211,7 +211,7 @@ fn a_host_without_upgrades_responds_with_400() {
         request.extensions_mut().remove::<Upgrade>();
         let answer = block_on(async { show(app.handle(request).await).await });
         // With a 5xx, any client could write lines at error level.
-        assert_eq!(answer, r#"400 {"error":"this host gives no connection away"}"#);
+        assert_eq!(answer, r#"400 {"error":"this host does not support upgrades"}"#);
     }
 }
 

@@ -348,9 +348,9 @@ fn a_web_socket_describes_its_handshake() {
     let app = create_router(tree, options).build().unwrap();
     let handshake = [
         "400 error (The handshake is malformed)",
-        "403 error (This origin may not connect)",
-        "426 error +Sec-WebSocket-Version +Upgrade? (Only WebSockets of version 13 are spoken here)",
-        "429 error +Retry-After (Too many connections of this client)",
+        "403 error (This origin is not allowed to connect)",
+        "426 error +Sec-WebSocket-Version +Upgrade? (Only WebSocket version 13 is supported)",
+        "429 error +Retry-After (Too many connections from this client)",
         "503 error +Retry-After (Too many connections)",
     ];
     let accepted = "101 +Upgrade? +Connection? +Sec-WebSocket-Accept? (The connection is a WebSocket \

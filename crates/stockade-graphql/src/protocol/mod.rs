@@ -219,13 +219,12 @@ impl Protocol {
         self.running.contains(id)
     }
 
-    /// Ends all operations and then the connection, because the server shuts
-    /// down.
+    /// Ends all operations and then the connection, because the server is shutting down.
     pub(crate) fn shut_down(&mut self) -> Vec<Action> {
         let mut ids: Vec<String> = self.running.iter().cloned().collect();
         ids.sort_unstable();
         let mut actions: Vec<_> = ids.iter().map(|id| self.complete(id)).collect();
-        actions.push(self.close(Close::GOING_AWAY, "the server shuts down"));
+        actions.push(self.close(Close::GOING_AWAY, "the server is shutting down"));
         actions
     }
 

@@ -235,7 +235,7 @@ fn a_shutdown_completes_each_operation_first() {
     assert_eq!(shown(protocol.complete("a")), r#"{"id":"a","type":"complete"}"#);
     let actions: Vec<_> = protocol.shut_down().into_iter().map(shown).collect();
     let complete = |id: &str| format!(r#"{{"id":"{id}","type":"complete"}}"#);
-    let end = "close 1001 (the server shuts down)".to_owned();
+    let end = "close 1001 (the server is shutting down)".to_owned();
     assert_eq!(actions, [complete("b"), complete("c"), end]);
     assert_eq!(shown(protocol.receive(r#"{"type":"ping"}"#)), "");
 }

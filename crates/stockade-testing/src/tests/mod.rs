@@ -325,7 +325,7 @@ async fn rejected_web_sockets_return_the_response() {
         let refused = client.websocket("/friends/chat").refused().await;
         refused.assert_status(401).assert_error("Authentication required");
         let evil = client.websocket("/echo").origin("https://evil.example").refused().await;
-        evil.assert_status(403).assert_error("this origin may not connect");
+        evil.assert_status(403).assert_error("this origin is not allowed to connect");
         client.websocket("/nowhere").refused().await.assert_status(404);
 
         let said = async_message(client.websocket("/nowhere").connect()).await;

@@ -177,7 +177,7 @@ impl Decoder {
         }
         match (&self.message, head.opcode) {
             (None, OpCode::Continuation) => {
-                return Err(Violation::Protocol("a continuation of nothing"));
+                return Err(Violation::Protocol("a continuation frame without a message"));
             }
             (Some(_), OpCode::Text | OpCode::Binary) => {
                 return Err(Violation::Protocol("a message begins inside another one"));

@@ -69,7 +69,7 @@ fn joins_fragments_around_control_frames() {
 
 #[test]
 fn rejects_fragments_in_the_wrong_order() {
-    check(&[more(true, b"x")], Err(Violation::Protocol("a continuation of nothing")));
+    check(&[more(true, b"x")], Err(Violation::Protocol("a continuation frame without a message")));
     let inside = Err(Violation::Protocol("a message begins inside another one"));
     check(&[text(false, b"x"), text(true, b"y")], inside);
 }

@@ -105,15 +105,15 @@ impl Rules {
             ("write_timeout", Some(self.options.write_timeout)),
         ];
         let zero = zero.into_iter().filter(|(_, time)| time.is_some_and(|time| time.is_zero()));
-        mistakes.extend(zero.map(|(name, _)| format!("{name} is 0")));
+        mistakes.extend(zero.map(|(name, _)| format!("{name} must not be 0")));
         if self.options.max_rate == Some(0) {
-            mistakes.push("max_rate is 0".to_owned());
+            mistakes.push("max_rate must not be 0".to_owned());
         }
         #[cfg(feature = "compression")]
         mistakes.extend(self.compression.and_then(Deflate::issue));
         let code = self.options.logged_out_code;
         if !may_be_sent(code) {
-            mistakes.push(format!("logged_out_code is {code}, which no close frame may have"));
+            mistakes.push(format!("logged_out_code is {code}, which a close frame cannot have"));
         }
         let tokens = self.options.protocols.iter().filter(|protocol| !is_token(protocol));
         mistakes.extend(tokens.map(|protocol| format!("{protocol:?} cannot be a subprotocol")));
@@ -174,15 +174,15 @@ fn describe_handshake(doc: &mut RouteDescription, has_protocols: bool) {
         doc.reads_header("Sec-WebSocket-Protocol", false);
     }
     doc.may_respond(400, "The handshake is malformed");
-    doc.may_respond(403, "This origin may not connect");
+    doc.may_respond(403, "This origin is not allowed to connect");
     // HTTP/2 does not have `Upgrade`.
-    let protocol = HeaderDoc::new("Upgrade", "The protocol that is spoken here").sometimes();
-    let version = HeaderDoc::new("Sec-WebSocket-Version", "The version that is spoken here");
-    let other = ResponseDoc::error(426).meaning("Only WebSockets of version 13 are spoken here");
+    let protocol = HeaderDoc::new("Upgrade", "The supported protocol").sometimes();
+    let version = HeaderDoc::new("Sec-WebSocket-Version", "The supported version");
+    let other = ResponseDoc::error(426).meaning("Only WebSocket version 13 is supported");
     doc.responds(other.header(version).header(protocol));
-    let full = [(429, "Too many connections of this client"), (503, "Too many connections")];
+    let full = [(429, "Too many connections from this client"), (503, "Too many connections")];
     for (status, meaning) in full {
-        let later = HeaderDoc::new("Retry-After", "Seconds to wait");
+        let later = HeaderDoc::new("Retry-After", "The number of seconds to wait");
         doc.responds(ResponseDoc::error(status).meaning(meaning).header(later));
     }
 }
@@ -227,7 +227,7 @@ fn validate(req: &Request, rules: &Rules) -> Result<Negotiated, ApiError> {
         check_upgrade(req)?;
     }
     if single_value(headers, &SEC_WEBSOCKET_VERSION) != Some("13") {
-        return Err(upgrade_required("only version 13 of WebSocket is spoken here", extended));
+        return Err(upgrade_required("only WebSocket version 13 is supported", extended));
     }
     let accept = if extended {
         None
@@ -242,12 +242,12 @@ fn validate(req: &Request, rules: &Rules) -> Result<Negotiated, ApiError> {
         // No origin matches if the host is unknown.
         let host = host(headers, req.uri()).unwrap_or_default();
         if !origin::is_allowed(origin, host, is_tls(req), rules.allowed_origins.as_deref()) {
-            return Err(ApiError::new(403, "this origin may not connect"));
+            return Err(ApiError::new(403, "this origin is not allowed to connect"));
         }
     }
     // Not 501: every client could then write error-level log lines.
     let upgrade =
-        upgrade.ok_or_else(|| ApiError::new(400, "this host gives no connection away"))?;
+        upgrade.ok_or_else(|| ApiError::new(400, "this host does not support upgrades"))?;
     let protocol = protocol(headers, &rules.options.protocols);
     Ok(Negotiated {
         upgrade,
@@ -263,24 +263,24 @@ fn validate(req: &Request, rules: &Rules) -> Result<Negotiated, ApiError> {
 fn check_upgrade(req: &Request) -> Result<(), ApiError> {
     let headers = req.headers();
     if !has_token(headers, &UPGRADE, "websocket") {
-        return Err(upgrade_required("only WebSockets are spoken here", false));
+        return Err(upgrade_required("only WebSocket requests are supported here", false));
     }
     // HEAD requests also get here. A proxy would not expect a connection after
     // one.
     if *req.method() != Method::GET {
-        return Err(ApiError::new(400, "a WebSocket begins with GET"));
+        return Err(ApiError::new(400, "a WebSocket request must use GET"));
     }
     if !has_token(headers, &CONNECTION, "upgrade") {
-        return Err(ApiError::new(400, "the Connection header does not say upgrade"));
+        return Err(ApiError::new(400, "the Connection header must contain upgrade"));
     }
     if req.version() != Version::HTTP_11 {
-        return Err(ApiError::new(400, "a WebSocket begins with a request of HTTP/1.1"));
+        return Err(ApiError::new(400, "a WebSocket request must use HTTP/1.1"));
     }
     // Programs could disagree on the boundary between a body and the first
     // frame.
     let length = headers.get(CONTENT_LENGTH).is_some_and(|length| length != "0");
     if length || headers.contains_key(TRANSFER_ENCODING) {
-        return Err(ApiError::new(400, "a WebSocket does not begin with a body"));
+        return Err(ApiError::new(400, "a WebSocket request must not have a body"));
     }
     Ok(())
 }

@@ -154,8 +154,8 @@ pub enum BroadcastError {
 impl fmt::Display for BroadcastError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Overloaded => "too many messages wait for the other processes",
-            Self::TooLarge => "the message is too long for the other processes",
+            Self::Overloaded => "too many messages are queued for other processes",
+            Self::TooLarge => "the message is too long to send to other processes",
         })
     }
 }

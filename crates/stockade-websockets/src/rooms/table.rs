@@ -125,7 +125,7 @@ impl RoomTable {
         limits: RoomLimits,
     ) -> Result<Arc<str>, ApiError> {
         if maker.is_some_and(|client| self.made.of(client) >= limits.rooms_per_client) {
-            return Err(ApiError::new(429, "too many rooms of one client"));
+            return Err(ApiError::new(429, "too many rooms for one client"));
         }
         if self.rooms.len() >= limits.rooms {
             return Err(ApiError::new(503, "too many rooms"));

@@ -209,7 +209,10 @@ impl Session {
             // The handler has also exceeded its time.
             Alarm::Deadline if self.phase == Phase::Over => {
                 if self.handler.take().is_some() {
-                    log::debug!(target: "stockade::websocket", "a handler outlived its connection");
+                    log::debug!(
+                        target: "stockade::websocket",
+                        "a handler is still running after its connection closed"
+                    );
                 }
             }
             Alarm::Deadline => self.finish(),
@@ -251,7 +254,7 @@ impl Session {
             // The handler has this much time for its last messages.
             self.shutdown = Some(Box::pin(sleep(self.shared.options.close_timeout)));
         } else {
-            self.close(&Close::new(Close::GOING_AWAY, "the server shuts down"));
+            self.close(&Close::new(Close::GOING_AWAY, "the server is shutting down"));
         }
         true
     }

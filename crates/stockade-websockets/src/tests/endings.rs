@@ -126,7 +126,7 @@ async fn a_handler_can_send_a_last_message_at_shutdown() {
     let short = WebSocketOptions::new().close_timeout(Duration::from_millis(50));
     for (handler, reason) in [
         (web_socket_handler(says_goodbye), "later"),
-        (web_socket_handler(forgets_it), "the server shuts down"),
+        (web_socket_handler(forgets_it), "the server is shutting down"),
     ] {
         let (shut, told) = oneshot::channel::<()>();
         let shutdown = async { drop(told.await) };

@@ -667,13 +667,13 @@ fn web_sockets() -> Vec<Row> {
         row(
             "a handshake of another origin",
             "GET /chat\n{ws}\norigin: https://evil.example",
-            r#"403 {"error":"this origin may not connect"}"#,
+            r#"403 {"error":"this origin is not allowed to connect"}"#,
             Same,
         ),
         row(
             "a handshake of an origin that the route does not list",
             "GET /open\n{ws}\norigin: https://two.example",
-            r#"403 {"error":"this origin may not connect"}"#,
+            r#"403 {"error":"this origin is not allowed to connect"}"#,
             Same,
         ),
         row(
