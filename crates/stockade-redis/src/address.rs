@@ -27,7 +27,7 @@ impl Address {
             Some("rediss" | "valkeys") => true,
             _ => {
                 return Err(ConfigIssue::new(
-                    "the address of an engine begins with redis:// or rediss://",
+                    "a Redis address must begin with redis:// or rediss://",
                 ));
             }
         };
@@ -40,11 +40,12 @@ impl Address {
         let info = format!("redis://{rest}").into_connection_info();
         let Ok(info) = info else {
             return Err(ConfigIssue::new(
-                "the address is none such as redis://user:password@host:6379/0",
+                "the address is malformed; expected a form such as \
+                 redis://user:password@host:6379/0",
             ));
         };
         let ConnectionAddr::Tcp(host, port) = info.addr() else {
-            return Err(ConfigIssue::new("the address of an engine has a host"));
+            return Err(ConfigIssue::new("a Redis address must have a host"));
         };
         // Saves a round trip at connect and one ACL permission.
         let login = info.redis_settings().clone().set_skip_set_lib_name();
@@ -62,11 +63,13 @@ impl Address {
             urls.into_iter().map(|url| Self::read(url.as_ref())).collect();
         let read = read?;
         let Some(first) = read.first() else {
-            return Err(ConfigIssue::new("there is no address"));
+            return Err(ConfigIssue::new("at least one address is required"));
         };
         let kind = |it: &Self| (it.is_encrypted, it.database());
         if read.iter().any(|it| kind(it) != kind(first)) {
-            return Err(ConfigIssue::new("the addresses are encrypted or not, with one database"));
+            return Err(ConfigIssue::new(
+                "all addresses must use the same encryption and the same database",
+            ));
         }
         Ok(read)
     }

@@ -107,10 +107,10 @@ impl Cluster {
         options: &RedisOptions,
     ) -> Result<Self, ConfigIssue> {
         if addresses.iter().any(|address| address.database() != 0) {
-            return Err(ConfigIssue::new("a cluster has no databases but 0"));
+            return Err(ConfigIssue::new("a cluster supports only database 0"));
         }
         if options.engine_login.is_some() {
-            return Err(ConfigIssue::new("engine_login is for Redis::sentinel"));
+            return Err(ConfigIssue::new("engine_login is only for Redis::sentinel"));
         }
         let seeds = addresses.into_iter().map(|address| Endpoint::new(address, options));
         Ok(Self {
@@ -155,7 +155,7 @@ impl Cluster {
         // nothing.
         let first = self.next.fetch_add(1, Ordering::Relaxed) % up.len().max(1);
         up.rotate_left(first);
-        let mut error = ConnectError::new("there is no node");
+        let mut error = ConnectError::new("the cluster does not have any node");
         // A node that hangs uses up the whole connect timeout.
         for node in up.iter().chain(&self.seeds).chain(&down) {
             match in_time(time, node.subscriber()).await {
@@ -189,7 +189,7 @@ impl Cluster {
         let answer = redis::cmd("CLUSTER").arg("SLOTS").query_async(connection).await?;
         let ranges = slots::read(&answer, host);
         if ranges.is_empty() {
-            return Err(ConnectError::new("it knows no slots of a cluster"));
+            return Err(ConnectError::new("it does not have cluster slots"));
         }
         let mut nodes = lock(&self.nodes);
         let before = std::mem::take(&mut *nodes).links;
@@ -249,7 +249,7 @@ impl Cluster {
             // The first map may arrive shortly.
             own.wait_for_connection(deadline).await?;
         }
-        let none = || LinkError::Down("no node has the slot".to_owned());
+        let none = || LinkError::Down("no node serves the slot".to_owned());
         let mut node = self.find(slot).ok_or_else(none)?;
         let mut prefix = CommandPrefix::None;
         for _ in 0..MAX_REDIRECTS {
@@ -268,7 +268,7 @@ impl Cluster {
             let told = |error: ConnectError| LinkError::Down(error.to_string());
             node = self.node(&host, port).map_err(told)?;
         }
-        Err(LinkError::Down("the nodes do not agree on where the slot is".to_owned()))
+        Err(LinkError::Down("the nodes disagree about the slot".to_owned()))
     }
 
     /// Returns the health of the first node that is down.
@@ -331,7 +331,10 @@ impl Cluster {
 
     /// Returns an endpoint with the login of the first address.
     fn endpoint(&self, host: &str, port: u16) -> Result<Endpoint, ConnectError> {
-        let first = self.seeds.first().ok_or_else(|| ConnectError::new("there is no address"))?;
+        let first = self
+            .seeds
+            .first()
+            .ok_or_else(|| ConnectError::new("at least one address is required"))?;
         first.at(host, port)
     }
 }

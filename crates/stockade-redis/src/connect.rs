@@ -94,7 +94,7 @@ impl Endpoint {
             return Err(ConnectError::new("it is loading its data"));
         }
         if engine.is_replica && wanted == RequiredRole::Master {
-            return Err(ConnectError::new("it is a replica, which takes no writes"));
+            return Err(ConnectError::new("it is a replica, which does not accept writes"));
         }
         Ok(Connected { connection, driver, engine })
     }
@@ -197,14 +197,17 @@ impl EngineInfo {
         if !self.eviction.is_empty() && self.eviction != "noeviction" {
             let policy = &self.eviction;
             warnings.push(format!(
-                "its maxmemory-policy is {policy}: keys may vanish early, and limits begin anew; set noeviction"
+                "its maxmemory-policy is {policy}: keys may be evicted early, and limits then \
+                 restart; set noeviction"
             ));
         }
         let mut numbers = self.version.split('.').map_while(|number| number.parse::<u32>().ok());
         let version = (numbers.next(), numbers.next());
         if version.0.is_some() && version < (Some(6), Some(2)) {
-            warnings
-                .push(format!("its version is {}; 6.2 is the oldest that is tried", self.version));
+            warnings.push(format!(
+                "its version is {}; the oldest supported version is 6.2",
+                self.version
+            ));
         }
         warnings
     }

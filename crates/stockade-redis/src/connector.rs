@@ -32,7 +32,7 @@ enum Topology {
 impl Connector {
     pub(crate) fn engine(address: Address, options: &RedisOptions) -> Result<Self, ConfigIssue> {
         if options.engine_login.is_some() {
-            return Err(ConfigIssue::new("engine_login is for Redis::sentinel"));
+            return Err(ConfigIssue::new("engine_login is only for Redis::sentinel"));
         }
         let endpoint = Endpoint::new(address, options)?;
         Ok(Self::new(Topology::Engine(Box::new(endpoint)), options))
@@ -98,7 +98,7 @@ pub(crate) async fn in_time<T>(
     time: Duration,
     part: impl Future<Output = Result<T, ConnectError>>,
 ) -> Result<T, ConnectError> {
-    timeout(time, part).await.unwrap_or_else(|_| Err(ConnectError::new("it does not answer")))
+    timeout(time, part).await.unwrap_or_else(|_| Err(ConnectError::new("it does not respond")))
 }
 
 impl fmt::Display for Connector {

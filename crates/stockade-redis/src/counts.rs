@@ -88,7 +88,7 @@ impl MetricsSource for Redis {
                 let count = count.load(Ordering::Relaxed);
                 to.counter(
                     "stockade_redis_commands_total",
-                    "Commands that were sent to the engine, or not sent.",
+                    "Commands that were sent to Redis, or not sent.",
                     &labels,
                     count,
                 );
@@ -96,18 +96,18 @@ impl MetricsSource for Redis {
             let sum = Duration::from_micros(of_kind.sum_micros.load(Ordering::Relaxed));
             to.histogram(
                 "stockade_redis_command_duration_seconds",
-                "Time until the answer of the engine, or the failure.",
+                "Time until the response of Redis, or the failure.",
                 &[("engine", &engine), ("kind", kind)],
                 HistogramValue { bounds: &BOUNDS, counts: &buckets, sum: sum.as_secs_f64() },
             );
         }
         let labels = [("engine", &*engine)];
         let is_up = f64::from(u8::from(self.health() == Health::Up));
-        to.gauge("stockade_redis_up", "The engine answers.", &labels, is_up);
+        to.gauge("stockade_redis_up", "Redis responds.", &labels, is_up);
         let is_open = f64::from(u8::from(self.is_breaker_open()));
         to.gauge(
             "stockade_redis_breaker_open",
-            "There is a connection without answers, which is not asked.",
+            "The connection does not respond and is not used.",
             &labels,
             is_open,
         );

@@ -78,10 +78,10 @@ pub(crate) fn wants_another_connection(error: &RedisError) -> bool {
 impl fmt::Display for LinkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Down(reason) => write!(f, "the engine is down: {reason}"),
-            Self::Late(deadline) => write!(f, "the engine gave no answer within {deadline:?}"),
-            Self::Full => f.write_str("too many commands wait for the engine"),
-            Self::Failed(error) => write!(f, "the engine failed: {error}"),
+            Self::Down(reason) => write!(f, "Redis is down: {reason}"),
+            Self::Late(deadline) => write!(f, "Redis did not respond within {deadline:?}"),
+            Self::Full => f.write_str("too many commands are waiting for Redis"),
+            Self::Failed(error) => write!(f, "Redis failed: {error}"),
         }
     }
 }

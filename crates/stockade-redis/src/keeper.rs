@@ -101,7 +101,7 @@ async fn connect(link: &Link) -> Result<Connected, String> {
         outcome
     } else {
         if matches!(*link.state.borrow(), State::Connecting) {
-            link.down("there is no connection yet");
+            link.down("not connected yet");
         }
         attempt.await
     };
@@ -157,7 +157,7 @@ async fn watch(
             None => {}
         }
         if !ping(&mut connection).await {
-            return lost("it does not answer a ping", false);
+            return lost("it does not respond to a ping", false);
         }
         link.note_answer();
         if matches!(*link.state.borrow(), State::Down(_)) {

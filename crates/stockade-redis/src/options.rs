@@ -66,12 +66,12 @@ impl RedisOptions {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         let mut mistakes = Vec::new();
         if self.prefix.is_empty() {
-            mistakes.push("a prefix of the keys is required: RedisOptions::new().prefix(\"shop\")");
+            mistakes.push("a key prefix is required: RedisOptions::new().prefix(\"shop\")");
         } else if self.prefix.len() > MAX_PREFIX_BYTES || !self.prefix.bytes().all(is_plain) {
-            mistakes.push("a prefix has 1 to 64 letters and digits of ASCII and -_.");
+            mistakes.push("a prefix must have 1 to 64 characters: ASCII letters, digits, and -_.");
         }
         if self.connect_timeout.is_zero() {
-            mistakes.push("the time to connect must not be 0");
+            mistakes.push("the connect timeout must not be 0");
         }
         if self.max_in_flight == 0 {
             mistakes.push("the number of commands in flight must not be 0");

@@ -76,10 +76,12 @@ impl Sentinel {
         options: &RedisOptions,
     ) -> Result<Self, ConfigIssue> {
         if master.is_empty() || master.contains(char::is_whitespace) {
-            return Err(ConfigIssue::new("a master of Sentinel has a name without spaces"));
+            return Err(ConfigIssue::new(
+                "the master name of Sentinel must not be empty or contain spaces",
+            ));
         }
         let Some(first) = addresses.first() else {
-            return Err(ConfigIssue::new("there is no address"));
+            return Err(ConfigIssue::new("at least one address is required"));
         };
         let engine = first.clone().with_login(options.engine_login.as_ref());
         let sentinels = addresses.into_iter().map(|it| Endpoint::new(it.of_sentinel(), options));
@@ -137,7 +139,7 @@ impl Sentinel {
         let mut ask = redis::cmd("SENTINEL");
         ask.arg("GET-MASTER-ADDR-BY-NAME").arg(&self.master);
         let named: Option<(String, u16)> = ask.query_async(&mut connection).await?;
-        named.ok_or_else(|| ConnectError::new(format!("it knows no master {}", self.master)))
+        named.ok_or_else(|| ConnectError::new(format!("it does not have a master {}", self.master)))
     }
 }
 

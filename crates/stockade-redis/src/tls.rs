@@ -36,7 +36,7 @@ impl Tls {
             let _ = roots.add_parsable_certificates(found.certs);
         }
         if roots.is_empty() {
-            return Err(ConfigIssue::new("there are no certificates of authorities"));
+            return Err(ConfigIssue::new("no CA certificates were found"));
         }
         // Set the provider explicitly, so the process-wide provider is neither
         // read nor set.

@@ -327,7 +327,7 @@ impl fmt::Debug for Redis {
 }
 
 /// The reason for an outage while a connection exists but does not respond.
-pub(crate) const SILENT: &str = "commands get no answer in time";
+pub(crate) const SILENT: &str = "commands time out";
 
 /// Returns true if the connection broke. The connection's task notices this
 /// too.

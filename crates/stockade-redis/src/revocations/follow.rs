@@ -113,14 +113,14 @@ impl Follower {
             let count = missing.len();
             log::warn!(
                 target: "stockade",
-                "the engine lacks {count} revocations of this process, which puts them back",
+                "Redis lost {count} revocations of this process, which are being restored",
             );
         }
         if missing.iter().any(Revocation::is_beyond) {
             log::error!(
                 target: "stockade",
-                "the engine has lost the revocations beyond Revocations::max_entries, which no \
-                 process knows: their tokens are valid again",
+                "Redis lost the revocations above Revocations::max_entries, which no process has \
+                 stored: their tokens are valid again",
             );
         }
         for entries in missing.chunks(CHUNK) {

@@ -131,7 +131,7 @@ impl RedisRooms {
     }
 
     fn unattached() -> ApiError {
-        ApiError::new(503, "the backplane has no rooms")
+        ApiError::new(503, "the backplane does not have rooms")
     }
 }
 
@@ -187,7 +187,7 @@ impl Backplane for RedisRooms {
             node.start();
             let heard = timeout(READY, node.heard(channel)).await;
             heard.map_err(|_| {
-                ApiError::new(503, "the other processes are not heard yet")
+                ApiError::new(503, "messages from other processes are not received yet")
                     .with_header("Retry-After", "1")
             })
         })

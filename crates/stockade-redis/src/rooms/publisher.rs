@@ -71,7 +71,7 @@ async fn publish_group(node: &Arc<Node>, channel: Channel, messages: &[Vec<u8>])
         }
         if refusals >= MAX_REFUSALS {
             let (audience, lost) = (channel.audience(), messages.len());
-            log::error!(target: "stockade", "{lost} messages to {audience} are lost: {error}");
+            log::error!(target: "stockade", "{lost} messages to {audience} were lost: {error}");
             return;
         }
         sleep(wait).await;

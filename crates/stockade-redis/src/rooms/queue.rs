@@ -58,7 +58,7 @@ impl Queue {
                 let dropped = waiting.dropped;
                 log::error!(
                     target: "stockade",
-                    "redis: {dropped} messages to rooms were dropped, because too many wait"
+                    "redis: {dropped} messages to rooms were dropped, because too many are queued"
                 );
             }
             return Err(BroadcastError::Overloaded);

@@ -32,7 +32,7 @@ pub(super) fn connector(
         let _ = roots.add_parsable_certificates(found.certs);
     }
     if roots.is_empty() {
-        return Err(SqlError::failed("there are no certificates of authorities"));
+        return Err(SqlError::failed("no CA certificates were found"));
     }
     // Set the provider explicitly, so the process-wide provider is neither read
     // nor set.
