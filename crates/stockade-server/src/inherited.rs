@@ -106,7 +106,7 @@ impl InheritedSockets {
             let text = match &self.taken_by {
                 Some(name) => format!(
                     "no socket with the name {name:?} was passed; set \
-                     `FileDescriptorName={name:?}` in the systemd unit"
+                     `FileDescriptorName={name}` in the systemd unit"
                 ),
                 None => "no sockets were passed".to_owned(),
             };

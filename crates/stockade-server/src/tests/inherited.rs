@@ -219,7 +219,7 @@ async fn reports_an_unknown_socket_name() {
     let server = Router::new().create_server().unwrap();
     let error = server.listen(missing).await.unwrap_err().to_string();
     let expected = "cannot use inherited sockets: no socket with the name \"web\" was passed; set \
-                    `FileDescriptorName=\"web\"` in the systemd unit";
+                    `FileDescriptorName=web` in the systemd unit";
     assert_eq!(error, expected);
 }
 
