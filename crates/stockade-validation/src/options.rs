@@ -32,8 +32,8 @@ pub struct ValidationOptions {
     /// schema.
     ///
     /// A key that an `additionalProperties` schema describes is not unknown. A
-    /// rule without keywords for its value, such as `{}`, still allows every
-    /// object. `enum` and `const` list whole objects.
+    /// rule that does not describe its value, such as `{}`, still allows every
+    /// object. Objects listed by `enum` or `const` do not have unknown keys.
     #[doc(alias = "allowUnknown")]
     pub allow_unknown: Option<bool>,
     /// Converts decimal text to numbers, and `true` and `false` to booleans, if

@@ -1,4 +1,4 @@
-//! Prepares a value: trim, transform, conversion.
+//! Prepares a value: trims, transforms and converts it.
 
 use serde_json::Value;
 use stockade_errors::ApiError;

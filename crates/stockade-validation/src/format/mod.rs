@@ -8,7 +8,7 @@
 //! assert!(format.check("1998-12-31T23:59:60Z"));
 //! assert_eq!(format.message(), "Invalid date-time");
 //!
-//! // The keyword follows the RFC, the type follows the forms of the web.
+//! // The `format` follows the RFC. The `type` accepts the addresses of HTML forms.
 //! assert!(Format::Email.check("\"joe bloggs\"@localhost"));
 //! assert!(!TextType::Email.check("\"joe bloggs\"@localhost"));
 //! ```
@@ -17,31 +17,31 @@
 //!
 //! | Name | As `format` | As `type` |
 //! |---|---|---|
-//! | `credit-card` | as the type | 12 to 19 digits with a right Luhn sum; blanks and hyphens between |
+//! | `credit-card` | as the type | 12 to 19 digits with a valid Luhn checksum; may contain spaces and hyphens |
 //! | `binary`, `password` | any text | |
 //! | `byte` | base64 by RFC 4648, section 4 | |
-//! | `date` | RFC 3339 `full-date`, a day of the calendar | the same, or a date-time |
+//! | `date` | RFC 3339 `full-date`, a valid calendar date | the same, or a date-time |
 //! | `date-time` | RFC 3339 `date-time` | |
-//! | `double` | any number, for numbers | |
+//! | `double` | any number; only checks numbers | |
 //! | `duration` | RFC 3339, appendix A | |
-//! | `email` | RFC 5321 `Mailbox` | HTML's input element; 64 and 254 bytes, a dot in the domain |
-//! | `float` | numbers in the range of 32-bit floats, for numbers | |
+//! | `email` | RFC 5321 `Mailbox` | as in HTML forms, with a dot in the domain; at most 64 bytes before the `@` and 254 in total |
+//! | `float` | a number in the range of 32-bit floats; only checks numbers | |
 //! | `hostname` | RFC 1123; labels with `xn--` by RFC 5891 and 5892 | |
 //! | `idn-email` | RFC 6531 `Mailbox` | |
 //! | `idn-hostname` | RFC 5890, with the rules of `hostname` | |
-//! | `int32`, `int64` | whole numbers of 32 or 64 bits with a sign, for numbers | |
+//! | `int32`, `int64` | a signed integer of 32 or 64 bits; only checks numbers | |
 //! | `ipv4` | RFC 2673 `dotted-quad` | |
-//! | `ipv6` | RFC 4291, no zone | |
+//! | `ipv6` | RFC 4291, without a zone | |
 //! | `iri`, `iri-reference` | RFC 3987 | |
 //! | `json-pointer` | RFC 6901 | |
-//! | `phone` | as the type | an optional `+` and 7 to 15 digits; blanks and `( ) . -` between |
-//! | `regex` | a pattern of ECMA-262 with the flag `u` | |
+//! | `phone` | as the type | an optional `+` and 7 to 15 digits; may contain spaces and `( ) . -` |
+//! | `regex` | an ECMA-262 pattern with the flag `u` | |
 //! | `relative-json-pointer` | draft-bhutton-relative-json-pointer-00 | |
 //! | `time` | RFC 3339 `full-time` | |
 //! | `uri` | RFC 3986 `URI` | |
 //! | `uri-reference` | RFC 3986 `URI-reference` | |
 //! | `uri-template` | RFC 6570 | |
-//! | `url` | as the type | absolute, with a host, or `mailto:` or `urn:`; 2,048 characters |
+//! | `url` | as the type | an absolute URL with a host, or with the scheme `mailto:` or `urn:`; at most 2,048 characters |
 //! | `uuid` | RFC 9562, any version, any case | the same |
 //!
 //! Each grammar's module documents its decisions on points that its source
@@ -50,8 +50,8 @@
 //! # Cost
 //!
 //! Each check reads the text a fixed number of times. Only `idn-email` and
-//! `regex` allocate. A grammar with a maximum length rejects longer text
-//! unread.
+//! `regex` allocate. If a grammar has a maximum length, longer text is rejected
+//! without reading it.
 // Spec: Validation schemas › Types, Keywords.
 
 // Modules:
@@ -83,7 +83,7 @@ mod uuid;
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Format {
-    /// Raw bytes: any text.
+    /// Any text. Represents raw bytes.
     Binary,
     /// Base64 bytes: `YQ==`.
     Byte,
@@ -93,7 +93,7 @@ pub enum Format {
     Date,
     /// `2024-02-29T23:20:50.52Z`; the offset is required.
     DateTime,
-    /// A 64-bit number: any number.
+    /// Any number. Represents a 64-bit float.
     Double,
     /// `P3Y6M4DT12H30M5S`.
     Duration,
@@ -126,7 +126,7 @@ pub enum Format {
     Password,
     /// The same as [`TextType::Phone`].
     Phone,
-    /// A pattern of ECMA-262 with the flag `u`.
+    /// An ECMA-262 pattern with the flag `u`.
     Regex,
     /// `1/name`.
     RelativeJsonPointer,
@@ -166,8 +166,8 @@ pub enum TextType {
     Uuid,
 }
 
-/// Generates the functions of a form enum: name, message and grammar of each
-/// form.
+/// Generates the functions of a form enum from the name, the message and the
+/// grammar of each form.
 macro_rules! forms {
     ($forms:ident { $($form:ident: $name:literal, $message:literal, $check:expr;)* }) => {
         impl $forms {

@@ -13,7 +13,7 @@ use stockade_json::Number;
 /// The deserializer of all types, for any `Source`. Each type is therefore
 /// compiled once, rather than for each source.
 ///
-/// A struct is not read from an array.
+/// It does not read structs from arrays.
 pub struct TypedReader<'r, 'de> {
     source: &'r mut (dyn Source<'de> + 'r),
 }
@@ -82,8 +82,8 @@ impl<'r, 'de> TypedReader<'r, 'de> {
         visitor: V,
     ) -> Result<V::Value, TypeError> {
         let value = visitor.visit_map(Access { source: self.source, frame: &mut frame });
-        // Same as `ended`, which would add one more function for each struct of
-        // a program.
+        // Repeats the code of `ended`. A call would compile one more function
+        // for each struct of a program.
         if value.is_ok()
             && let Err(error) = self.source.end(&mut frame)
         {

@@ -119,7 +119,8 @@ fn reading_allocates_only_for_the_type() {
     let validated = allocation_counter::measure(|| {
         assert!(schema.read_json::<User>(text, &options).is_ok());
     });
-    // Fewer, because serde_json records the nesting of skipped values.
+    // serde_json may allocate more, because it records the nesting of skipped
+    // values.
     assert!(validated.count_total <= plain.count_total, "{validated:?} {plain:?}");
     assert!(validated.bytes_total <= plain.bytes_total, "{validated:?} {plain:?}");
 }
@@ -147,6 +148,6 @@ fn errors_allocate_their_texts_and_one_list_of_values() {
         errors = if let ReadError::Invalid(errors) = error { errors.len() } else { 0 };
     });
     assert_eq!(errors, 2);
-    // The values, the errors, two paths and one message.
+    // One allocation each for the values, the errors, two paths and a message.
     assert_eq!(info.count_total, 5, "{info:?}");
 }

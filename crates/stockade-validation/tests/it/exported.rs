@@ -16,8 +16,8 @@ fn validate(document: &Value) -> jsonschema::Validator {
     jsonschema::options().should_validate_formats(true).build(document).unwrap()
 }
 
-/// Asserts that a type is read from a text exactly if its export accepts the
-/// text.
+/// Asserts that a type can be read from a text if and only if its export accepts
+/// the text.
 #[track_caller]
 fn agrees<T: HasSchema + DeserializeOwned + Debug>(texts: &[&str]) {
     let (schema, options) = (T::schema().unwrap(), ValidationOptions::new());

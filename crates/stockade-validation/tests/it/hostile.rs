@@ -23,8 +23,8 @@ fn nested(levels: usize) -> Value {
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Returns the outcome of `work`, which must not take longer than [`PATIENCE`].
-/// Only the time in which this thread runs counts, so a busy machine fails no
-/// test.
+/// Only the time in which this thread runs counts, so a busy machine does not
+/// fail the test.
 #[track_caller]
 fn timed<T>(work: impl FnOnce() -> T) -> T {
     let start = ThreadTime::now();
@@ -117,8 +117,8 @@ fn long_texts_take_bounded_time() {
     }
 }
 
-/// Validates text as parsed data and on the way into a type, with the default
-/// options, and returns the number of errors.
+/// Validates text with the default options, as parsed data and while reading it
+/// into a type. Returns the number of errors.
 #[track_caller]
 fn count_in_time(schema: &Value, text: &str, options: &ValidationOptions) -> usize {
     let schema = Schema::from_value(schema).unwrap();
@@ -305,7 +305,7 @@ fn numbers_are_exact() {
     assert_eq!(in_time(&rule, &json!(9_007_199_254_740_992_u64)).len(), 1);
     let rule = json!({ "uniqueItems": true });
     assert_eq!(in_time(&rule, &json!([u64::MAX, 18_446_744_073_709_551_616.0_f64])), []);
-    // JSON numbers are limited to floats: the parser rejects a greater number.
+    // serde_json rejects numbers that do not fit into a float.
     assert!(serde_json::from_str::<Value>("1e400").is_err());
     let options = ValidationOptions::new().coerce_types(true);
     let schema = Schema::from_value(&json!({ "type": "number" })).unwrap();

@@ -69,8 +69,8 @@ fn the_list_form_of_required_accepts_null_and_empty_text() {
             "b: Required field 'b' is missing (required)",
         ],
     );
-    // Required in both forms, but reported once. A present null is checked by
-    // the field.
+    // The field is required in both forms, but the error is reported once. The
+    // list form accepts null, but the form in the field does not.
     let both = json!({ "required": ["a"], "properties": { "a": { "required": true } } });
     check(&both, &json!({}), &["a: Required field 'a' is missing (required)"]);
     check(&both, &json!({ "a": null }), &["a: Required field 'a' is missing (required)"]);

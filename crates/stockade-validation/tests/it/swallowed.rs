@@ -1,5 +1,5 @@
-//! Types that continue after an error with another value: values that the
-//! schema rejects are still rejected.
+//! Types that replace invalid values instead of failing. Values that the schema
+//! rejects are still rejected.
 
 use std::fmt::Debug;
 
@@ -27,7 +27,7 @@ struct Place {
     zip: String,
 }
 
-/// Continues after any element or member.
+/// Stops at an invalid element, and ignores invalid values of members.
 #[derive(Debug, Default)]
 #[expect(dead_code, reason = "only shown")]
 struct Texts(Vec<String>);

@@ -11,7 +11,7 @@ use crate::pattern::syntax::{Place, Syntax};
 pub(super) enum Escaped {
     Char(char),
     Set(ClassUnicode),
-    /// A code point that no text of Rust contains.
+    /// A code point that a Rust string cannot contain.
     Surrogate(u32),
 }
 
@@ -76,8 +76,8 @@ impl Parser<'_> {
         Ok(Syntax::Reference(number))
     }
 
-    /// Parses an escape that is a character or a set, and returns it as it is
-    /// written in ECMA-262.
+    /// Parses an escape that is a character or a set. Also returns its spelling
+    /// in ECMA-262.
     pub(super) fn escaped(&mut self, in_class: bool) -> Result<(Escaped, String), String> {
         let char = self.next().ok_or("the pattern ends with `\\`")?;
         let plain = |char: char, written: &str| Ok((Escaped::Char(char), written.to_owned()));
@@ -100,7 +100,8 @@ impl Parser<'_> {
             'x' | 'u' => self.code_point(char),
             '-' if in_class => plain('-', r"\-"),
             _ if SYNTAX.contains(char) => plain(char, &format!("\\{char}")),
-            // Other languages have `\<` and `\>` for the ends of words.
+            // In some other dialects, `\<` and `\>` match the start and the end
+            // of a word.
             _ if (char.is_ascii_punctuation() || char == ' ') && !"<>".contains(char) => {
                 plain(char, &char.to_string())
             }
@@ -136,8 +137,8 @@ impl Parser<'_> {
     /// Parses a code point: `\x41`, `\u0041`, both with braces, and the two
     /// halves of a surrogate pair.
     ///
-    /// It is written with four digits if that is possible, because engines
-    /// without the flag `u` read those too.
+    /// The returned spelling has four digits if possible, because engines read
+    /// it even without the flag `u`.
     fn code_point(&mut self, letter: char) -> Result<(Escaped, String), String> {
         let wrong = || format!("`\\{letter}` needs the digits of a code point");
         let mut code = if self.skip("{") {
@@ -178,5 +179,5 @@ fn hex(digits: &str) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok().filter(|_| is_hex)
 }
 
-/// The characters that an escape makes plain in ECMA-262.
+/// The characters that ECMA-262 allows in an identity escape.
 const SYNTAX: &str = r"^$\.*+?()[]{}|/";
