@@ -25,7 +25,7 @@ use crate::{KeyRing, RandomError, SigningKeys, base64url};
 ///
 /// assert_eq!(SessionId::verify(&cookie, &customers), Some(id));
 /// assert_eq!(SessionId::verify(&cookie.to_lowercase(), &customers), None);
-/// // The same secret with another kind of sessions.
+/// // The same secret with another kind of session.
 /// let admins = SessionKeys::new("admins", &secret);
 /// assert_eq!(SessionId::verify(&cookie, &admins), None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -83,8 +83,8 @@ impl SessionId {
         Ok(Self { bytes: array()? })
     }
 
-    /// Returns the signed form: 43 characters of id, a dot, and 43 characters
-    /// of HMAC-SHA256. All characters are valid in a cookie.
+    /// Returns the signed form: 43 characters for the id, a dot, and 43
+    /// characters for the HMAC-SHA256. All characters are valid in a cookie.
     ///
     /// The secret of the keys may also sign tokens, because the derived keys
     /// differ from it.
@@ -110,9 +110,9 @@ impl SessionId {
     }
 }
 
-/// The prefix of the text that derives the keys of a kind. No token starts with
-/// it, because base64url does not use colons. Version 1 signed the ids with the secret
-/// itself.
+/// The prefix of the label from which the keys of a kind are derived. No token
+/// starts with it, because base64url does not use colons. Version 1 signed the
+/// ids with the secret itself.
 const DOMAIN: &[u8] = b"stockade:session:2:";
 
 /// Writes the 43 characters of base64url, without the signature, for the store.

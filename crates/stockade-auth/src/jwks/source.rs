@@ -30,7 +30,7 @@ use crate::token::{AlgorithmSet, Compact, SealedKeys, TokenError, UnixClock};
 /// use stockade_auth::JwkSource;
 ///
 /// let source = JwkSource::new(|| {
-///     // In a program: ask https://login.example/.well-known/jwks.json.
+///     // A real program fetches https://login.example/.well-known/jwks.json.
 ///     Ok(r#"{ "keys": [{
 ///         "kty": "OKP", "crv": "Ed25519", "kid": "1",
 ///         "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
@@ -115,7 +115,8 @@ impl JwkSource {
     /// Returns the current set.
     #[must_use]
     pub fn current(&self) -> Arc<JwkSet> {
-        // If a thread panicked, it had not started to change the set.
+        // A thread that panicked while holding the lock had not started to
+        // change the set.
         Arc::clone(&read(&self.current))
     }
 

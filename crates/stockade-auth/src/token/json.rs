@@ -17,8 +17,8 @@ use super::marks::{Mark, Marks};
 /// Parses one JSON object. Returns `None` for any other value, for text that is
 /// not UTF-8, and for a duplicate name at the top level.
 ///
-/// Two parsers could see different claims if names were duplicate. RFC 7519,
-/// section 4.
+/// Two parsers could read different claims from an object with duplicate names.
+/// See RFC 7519, section 4.
 pub(super) fn object(json: &[u8]) -> Option<Map<String, Value>> {
     // Checking the whole text once is faster than checking each string.
     let json = str::from_utf8(json).ok()?;
@@ -27,8 +27,8 @@ pub(super) fn object(json: &[u8]) -> Option<Map<String, Value>> {
 
 /// Parses the times of an object and finds its marks. The rest is only checked.
 ///
-/// Returns `None` if [`object`] does or would do so with other features of
-/// serde_json, and for a time that is not a number.
+/// Returns `None` for text that [`object`] rejects under any set of serde_json
+/// features. Also returns `None` for a time that is not a number.
 pub(super) fn skim(json: &str) -> Option<(Times, Marks)> {
     let Skimmed { times, marks } = Skimmed::read(json).ok()?;
     Some((times, marks))
@@ -145,7 +145,7 @@ impl Skimmed {
     }
 }
 
-/// Skips a value that [`Value`] can represent.
+/// Skips a value. Fails if [`Value`] cannot represent it.
 fn check(reader: &mut Reader<'_>) -> Result<(), Refused> {
     let mut is_first = true;
     match reader.peek() {
@@ -309,8 +309,8 @@ mod tests {
         assert_eq!(counted.count_total, 0);
     }
 
-    /// nst/JSONTestSuite: as a member, each text is accepted exactly if
-    /// serde_json accepts it.
+    /// Checks each text of nst/JSONTestSuite as the value of a member. It must
+    /// be accepted if and only if serde_json accepts it.
     #[test]
     fn accepts_the_members_that_serde_json_accepts() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/json-parsing");

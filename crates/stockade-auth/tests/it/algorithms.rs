@@ -90,7 +90,7 @@ fn the_header_must_name_the_algorithm_of_the_signature() {
             let expected = (name != signs.name()).then_some(TokenError::Algorithm);
             assert_eq!(all.verify(&token, &long()).err(), expected, "{name} signed by {signs}");
         }
-        // A tag of one hash with the length of another.
+        // An HMAC-SHA512 that is cut to the length of an HMAC-SHA256.
         let token = sign(&header(signs), hmac::HMAC_SHA512, LONG_KEY);
         let (message, tag) = token.rsplit_once('.').unwrap();
         let cut = format!("{message}.{}", &tag[..43]);
@@ -153,7 +153,8 @@ fn ring_can_contain_a_shorter_secret_of_an_earlier_algorithm() {
     check(&both, &ring, None);
     check(&new, &ring, Some("HS512 needs a secret of at least 64 bytes"));
     check(&both, &KeyRing::new(secret()), Some("HS512 needs a secret of at least 64 bytes"));
-    // Tokens of both secrets, but no HS512 token of the short one.
+    // Tokens of both secrets are valid, except HS512 tokens of the short
+    // secret.
     assert!(both.verify(&forge(HEADER, "{}"), &ring).is_ok());
     let by_new = sign(&header(Algorithm::HS512), hmac::HMAC_SHA512, LONG_KEY);
     assert!(both.verify(&by_new, &ring).is_ok());
