@@ -7,12 +7,13 @@ use syn::Generics;
 
 use crate::paths::CratePath;
 
-/// Returns `impl Reply` for a type: status 200 with the JSON of the value, if the type is
-/// `Serialize`. `generics` are the generics of its `impl HasSchema`, and `types` are its arguments.
+/// Returns `impl Reply` for a type: status 200 with the JSON of the value, if
+/// the type is `Serialize`. `generics` are the generics of its
+/// `impl HasSchema`, and `types` are its arguments.
 ///
-/// The bound has its own lifetime, because rustc rejects other unsatisfied
-/// bounds on types without parameters. A type that is only read therefore
-/// compiles, but is not a reply.
+/// The `Serialize` bound starts with `for<'a>`. Otherwise rustc would reject an
+/// unsatisfied bound on a type without parameters. A type that is only
+/// `Deserialize` therefore compiles, but it is not a reply.
 pub(crate) fn reply(
     name: &Ident,
     generics: &Generics,

@@ -1,4 +1,4 @@
-//! Expands the tree to calls of the builder.
+//! Expands the tree into builder calls.
 //!
 //! Every call has the span of its source, with the hygiene of the user's code.
 //! `#[track_caller]` therefore reports the line of the entry rather than the

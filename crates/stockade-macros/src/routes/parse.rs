@@ -286,7 +286,7 @@ fn field(
     Ok(())
 }
 
-/// Reports a timeout that is a plain number and returns true.
+/// Returns true, and reports an error, if a timeout is a plain number.
 fn without_unit(key: &Ident, value: &Expr, errors: &mut Errors) -> bool {
     let is_number = matches!(value, Expr::Lit(ExprLit { lit: Lit::Int(_) | Lit::Float(_), .. }));
     let is_error = is_number && key == "timeout";
@@ -318,8 +318,8 @@ fn value(input: ParseStream<'_>, place: Span, what: &str) -> syn::Result<Expr> {
     if input.is_empty() || input.peek(Token![,]) {
         return Err(syn::Error::new(place, format!("expected {what}")));
     }
-    // Parse a fork, because tokens that a failed parse leaves in a group would
-    // be an error for the whole input.
+    // Parse a fork first. A failed parse can leave tokens in a group, which
+    // would be an error for the whole input.
     let ahead = input.fork();
     let value = ahead.parse().map_err(|error: syn::Error| {
         // The end of the input does not have a span.

@@ -1,4 +1,4 @@
-//! The presence of a property when it is read and when it is written.
+//! The presence of a property in input and in output.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;

@@ -1,8 +1,8 @@
 //! Checks `schema!` for unknown keywords in JSON literals.
 //!
-//! It detects the notation like `stockade-validation` (`build/notation.rs`). If
-//! the notation of a node depends on an expression, the node is checked only at
-//! run time.
+//! It detects the notation in the same way as `stockade-validation` does in
+//! `build/notation.rs`. If the notation of a node depends on an expression, the
+//! node is checked only at run time.
 //!
 //! - this module: the notation and the errors.
 //! - `json`: tokens to JSON.
