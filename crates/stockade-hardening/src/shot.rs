@@ -25,7 +25,7 @@ pub(crate) struct Shot {
     pub(crate) target: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: ShotBody,
-    /// The client address; `None` for an unused one.
+    /// The client address. `None` selects an unused address.
     pub(crate) peer: Option<SocketAddr>,
     /// True if the request gets a unique idempotency key.
     pub(crate) has_new_key: bool,
@@ -66,7 +66,7 @@ impl BodyProbe {
         taken
     }
 
-    /// Returns the body, and records the bytes read from it.
+    /// Wraps a body to record the bytes that are read from it.
     fn watch(&self, body: HttpBody) -> HttpBody {
         let (probe, mut body) = (self.clone(), body);
         HttpBody::stream(stream::poll_fn(move |cx| {
@@ -85,7 +85,7 @@ impl BodyProbe {
 pub(crate) enum ShotBody {
     Whole(Bytes),
     /// A stream without an announced length. It starts with `beginning` and
-    /// continues with the letter `a` up to this length.
+    /// continues with the letter `a` up to `length` bytes.
     Stream {
         beginning: &'static str,
         length: u64,

@@ -60,14 +60,15 @@ fn is_refused(exchange: &Exchange) -> Verdict {
 const UNQUOTED: [(&str, &[u8]); 2] =
     [("a key without quotes", b"k-1"), ("a key in single quotes", b"'k-1'")];
 
-/// Keys that no option accepts without quotes.
+/// Unquoted keys that are malformed even with `Idempotency::unquoted_keys`.
 const MALFORMED_UNQUOTED: [(&str, &[u8]); 3] = [
     ("two keys without quotes in a header", b"k-1, k-2"),
     ("a key with a parameter, without quotes", b"k-1;a=1"),
     ("a key with a quote inside", b"k\"1"),
 ];
 
-/// Values that are empty or not a string of a structured field.
+/// Values that are empty, or that are not a single structured field string
+/// without parameters.
 ///
 /// Source: RFC 9651, section 4.2.5.
 const MALFORMED: [(&str, &[u8]); 8] = [

@@ -1,4 +1,4 @@
-//! Cross-origin requests, by CORS and by WebSockets.
+//! Cross-origin requests: CORS and WebSocket handshakes.
 
 use std::sync::Arc;
 
@@ -129,7 +129,7 @@ fn is_withheld(headers: &HeaderMap, origin: &str, cors: Option<&CorsInfo>) -> Ve
         let is_right = match &*allowed {
             "*" => is_open && !has_credentials,
             "null" => false,
-            // For an open route it is equivalent to `*`.
+            // An open route may repeat the origin, which is equivalent to `*`.
             allowed if allowed == origin => is_open && !has_credentials,
             allowed => listed.iter().any(|listed| listed == allowed),
         };
@@ -164,8 +164,8 @@ async fn attack_handshake(runner: &mut Runner<'_>, target: &AttackTarget, rules:
     let mut origins = foreign(listed);
     if rules.same_origin {
         origins.extend(foreign(&own));
-        // Behind TLS it is a different origin, and the map does not show
-        // whether TLS is used.
+        // This is the application's own origin behind TLS, and the map does not
+        // show whether TLS is used.
         origins.retain(|origin| origin != "https://localhost");
     }
     for origin in origins {
@@ -184,5 +184,5 @@ fn is_no_handshake(exchange: &Exchange) -> Verdict {
     }
 }
 
-/// The number of listed origins that are imitated.
+/// The maximum number of listed origins that are imitated.
 const MAX_LISTED: usize = 4;

@@ -21,7 +21,7 @@ pub enum AttackFamily {
     Detours,
     /// Oversized and malformed bodies.
     Bodies,
-    /// Cross-origin requests, by CORS and by WebSockets.
+    /// Cross-origin requests: CORS and WebSocket handshakes.
     Origins,
     /// Missing and malformed idempotency keys.
     IdempotencyKeys,

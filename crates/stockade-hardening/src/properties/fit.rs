@@ -63,7 +63,8 @@ pub(super) fn names_of(types: &Value) -> impl Iterator<Item = &str> {
     types.as_str().into_iter().chain(several)
 }
 
-/// Returns an integer that is written as an integer.
+/// Returns the value of a number in integer notation. Returns `None` for a
+/// float such as `1.0`.
 pub(super) fn whole_of(value: &Value) -> Option<i128> {
     value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from))
 }
