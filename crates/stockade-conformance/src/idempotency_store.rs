@@ -13,11 +13,11 @@ use super::{LONG, SHORT, equal, succeeds, unique};
 use crate::fail::{fail, or_fail};
 
 /// Checks the guarantees of an [`IdempotencyStore`]. Only one of many
-/// concurrent requests gets the entry, and a different fingerprint is reported
-/// first. Leases and records expire. Only the nonce that holds an entry can
-/// renew, complete and release it.
+/// concurrent requests gets the entry. For an existing entry, a different
+/// fingerprint is reported before any other outcome. Leases and records expire.
+/// Only the nonce that holds an entry can renew, complete and release it.
 ///
-/// `pass` lets at least this much time pass for the store.
+/// `pass` must let at least the given duration pass for the store.
 ///
 /// # Panics
 /// Panics if the store violates a guarantee or fails. Requires a tokio runtime.

@@ -1,4 +1,5 @@
-//! Checks that each message arrives once, in order, and only at its audience.
+//! Checks that each message arrives once and in order, and reaches only its
+//! audience.
 
 use stockade_websockets::{Audience, Backplane, Order};
 

@@ -24,8 +24,8 @@ use super::unique_text;
 /// [`History`](stockade_websockets::History), or returns its history from any
 /// id.
 ///
-/// `make` creates the backplane of another process, connected to all earlier
-/// ones. `order` is their order.
+/// Each call of `make` creates the backplane of another process, connected to
+/// all earlier ones. `order` is the order that they guarantee.
 ///
 /// ```
 /// use stockade::testing::conformance;

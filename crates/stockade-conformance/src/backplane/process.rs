@@ -37,7 +37,8 @@ impl Process {
         Self { rooms, gaps, route: route.to_owned() }
     }
 
-    /// Adds a member to a room. Messages of others arrive a little later.
+    /// Adds a member to a room. It may not receive messages from other processes
+    /// yet.
     pub(super) fn enter(&self, room: &str) -> Client {
         let opened = Loopback::open(&self.route).ok_or("there are no random bytes");
         let (socket, mut end) = or_fail(opened);
@@ -70,7 +71,8 @@ impl Process {
 }
 
 impl Client {
-    /// Waits until messages of other processes to a room arrive.
+    /// Waits until the member can receive messages from other processes in a
+    /// room.
     pub(super) async fn is_ready(&self, room: &str) {
         let begin = Instant::now();
         loop {

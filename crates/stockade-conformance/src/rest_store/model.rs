@@ -1,5 +1,5 @@
-//! [`rest_store_operations`]: random operations with the same result in every
-//! store as in the memory store.
+//! [`rest_store_operations`]: random operations that must have the same results
+//! in a store as in the memory store.
 
 use std::collections::HashMap;
 

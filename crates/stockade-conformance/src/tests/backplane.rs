@@ -109,7 +109,8 @@ async fn rejects_faulty_implementations() {
         let hub = MemoryHub::new(order);
         refused(backplane(order, || faulty(&hub, fault)), words).await;
     }
-    // It delivers to its own members immediately, regardless of the guarantee.
+    // This hub delivers to its own members immediately, although the check
+    // expects one order for all.
     let hub = MemoryHub::new(Local);
     let words = "with Order::Room all members get all messages in one order";
     refused(backplane(Room, || faulty(&hub, Fault::Lags)), words).await;
