@@ -8,11 +8,10 @@ use stockade_validation::HasSchema;
 
 /// The type of a resource's items and of a store's rows.
 ///
-/// It is a struct with named fields. Its serde JSON is what clients see, and
-/// its schema defines the input that they may send. Serde must serialize each
-/// field under the same name that it deserializes. To hide a field from
-/// clients, use [`Resource::hidden`](crate::Resource::hidden) rather than
-/// serde.
+/// It is a struct with named fields. Clients see its serde JSON, and its schema
+/// defines the input that they may send. Serde must serialize each field under
+/// the same name that it deserializes. To hide a field from clients, use
+/// [`Resource::hidden`](crate::Resource::hidden) rather than serde.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};

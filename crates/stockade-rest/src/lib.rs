@@ -2,8 +2,8 @@
 //!
 //! A [`Resource`] creates the routes for an [`Entity`] in a [`Store`]: lists,
 //! single items and writes. [`MemoryStore`] is an in-memory store. Middleware,
-//! limits, documentation and validation apply to these routes like to any
-//! other.
+//! limits, documentation and validation apply to these routes as to any other
+//! route.
 //!
 //! # Lists and pagination
 //!
@@ -34,7 +34,8 @@
 //! An id has exactly one spelling: `/products/01` and `/products/1.0` get a 400
 //! for id 1. Only UUIDs, IP addresses and times have several spellings for the
 //! same item. A new id that cannot be used in a path, such as `..`, gets a 400.
-//! So does an id with a control character or with more than 1,000 bytes.
+//! An id with a control character or with more than 1,000 bytes also gets a
+//! 400.
 //!
 //! The entity tag of an item contains its version, such as `"v17"`. GET
 //! responds with 304 if the client has the current version. PUT, PATCH and
@@ -59,8 +60,8 @@
 //!
 //! Use [`hidden`](Resource::hidden) for fields that clients must not see. They
 //! are not in responses, filters, sorts or cursors. A patch can change such a
-//! field but does not see it. A duplicate value of it is a 409 without the
-//! field's name.
+//! field but does not see it. A duplicate value in a hidden field gets a 409
+//! that does not name the field.
 
 // Modules:
 // - `entity`: `Entity`, the item types; `access`: `Access` and `Operation`.

@@ -37,7 +37,7 @@ impl Route {
             return self.item(status, item);
         }
         let mut response = Response::new(HttpBody::empty());
-        // A new item has a location, which a 204 does not convey.
+        // Only a 201 reports the location of a new item.
         let is_new = status == StatusCode::CREATED;
         *response.status_mut() = if is_new { status } else { StatusCode::NO_CONTENT };
         let headers = response.headers_mut();
@@ -76,7 +76,7 @@ pub(super) fn json(bytes: Vec<u8>) -> Result<Response, ApiError> {
 
 /// Returns the entity tag of a version.
 pub(super) fn etag(version: Version) -> Result<HeaderValue, ApiError> {
-    // Equals `Display`, without the cost of formatting.
+    // The result equals `Display`, without the cost of formatting.
     header_value(["\"v", &version.0.to_string(), "\""].concat())
 }
 

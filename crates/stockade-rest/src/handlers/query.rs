@@ -106,7 +106,7 @@ impl ParsedQuery {
         Ok(())
     }
 
-    /// Returns the fields of the keys of an item.
+    /// Returns the names of the key fields.
     pub(super) fn key_names(&self) -> Vec<&str> {
         self.list_query.sorts.iter().map(|sort| &*sort.field).collect()
     }
@@ -125,7 +125,7 @@ impl ParsedQuery {
 /// The default number of items per page.
 const LIMIT: usize = 20;
 
-/// The maximum count of items.
+/// Items are counted up to this number.
 const MAX_COUNT: u64 = 10_000;
 
 /// The maximum number of filters in a query, and of fields in an order.
@@ -153,7 +153,7 @@ fn validated(core: &Core, sent: Map<String, Value>) -> Result<Map<String, Value>
 
 const MAX_ERRORS: usize = 100;
 
-/// Returns the start of a name that a client chose.
+/// Returns the start of a name from a client, for error messages.
 fn short(name: &str) -> String {
     name.chars().take(100).collect()
 }

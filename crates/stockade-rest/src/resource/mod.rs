@@ -141,7 +141,7 @@ impl<T: Entity> Resource<T> {
     /// Adds fields that are never in a response, such as a password hash.
     /// Filters, sorts, cursors and store errors do not contain them either.
     /// Clients may write them, unless they are [server
-    /// fields](Self::server_fields). A value that breaks the schema is a 400
+    /// fields](Self::server_fields). A value that breaks the schema gets a 400
     /// that names the field.
     ///
     /// Fields marked with `#[schema(write_only)]` are included automatically,
@@ -210,8 +210,8 @@ impl<T: Entity> Resource<T> {
 
     /// Sets the function that returns a user's visible items. For this user all
     /// other items are missing: they get a 404 and are not in lists. A new item
-    /// outside the scope is a 403. If a draft lacks a value for a field of the
-    /// scope, the field gets the scope's value.
+    /// outside the scope gets a 403. If a draft lacks a value for a field of
+    /// the scope, the field gets the scope's value.
     pub fn scope(
         mut self,
         scope: impl Fn(Option<&Value>) -> Result<RowFilter, ApiError> + Send + Sync + 'static,

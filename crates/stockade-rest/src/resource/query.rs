@@ -24,7 +24,8 @@ pub(super) fn cannot_filter(field: &Field, op: Op) -> Option<&'static str> {
     }
 }
 
-/// Creates the rule of an order, if clients may choose one.
+/// Creates the rule of the `sort` parameter, if the resource has sortable
+/// fields.
 pub(super) fn sort_rule(id: &str, sorts: &[String]) -> Option<Rule> {
     let listed = order_fields(id, sorts).join(", ");
     let rule = Rule::string().description(format!(
@@ -34,7 +35,7 @@ pub(super) fn sort_rule(id: &str, sorts: &[String]) -> Option<Rule> {
     (!sorts.is_empty()).then_some(rule)
 }
 
-/// Returns the pattern of an order.
+/// Returns the pattern of the `sort` parameter.
 pub(super) fn sort_pattern(id: &str, sorts: &[String]) -> String {
     let names: Vec<String> =
         order_fields(id, sorts).iter().map(|name| literal_pattern(name)).collect();
