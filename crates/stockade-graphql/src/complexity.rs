@@ -45,8 +45,8 @@ pub fn list_complexity(first: impl TryInto<i64>, child_complexity: usize) -> usi
     first.saturating_mul(child_complexity).saturating_add(1).min(MOST)
 }
 
-/// The maximum complexity of a list. A document has 10,000 parts, and their sum
-/// fits into a `usize`.
+/// The maximum complexity of a list. A document has at most 10,000 parts, so
+/// the sum fits into a `usize`.
 const MOST: usize = usize::MAX >> 16;
 
 #[cfg(test)]

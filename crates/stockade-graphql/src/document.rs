@@ -172,9 +172,9 @@ impl Size {
 struct Measuring<'d> {
     parsed: &'d ExecutableDocument,
     limits: &'d Limits,
-    /// The sizes of the fragments. `None` during measurement.
+    /// The sizes of the fragments. `None` while a fragment is being measured.
     fragments: HashMap<&'d Name, Option<Size>>,
-    /// The number of nested fragments during measurement.
+    /// The current nesting of fragments.
     within: usize,
 }
 

@@ -192,7 +192,7 @@ fn fill(data: &mut Value, path: &[PathSegment]) {
     }
 }
 
-/// A schema builder without its limits.
+/// A schema builder before the limits are set.
 pub(crate) trait Unfinished: Send {
     /// Builds the schema.
     fn finish(self: Box<Self>, limits: &Limits) -> Arc<dyn Engine>;
@@ -207,7 +207,8 @@ where
     fn finish(self: Box<Self>, limits: &Limits) -> Arc<dyn Engine> {
         // Depth and directives are measured before async-graphql validates.
         let schema = self.limit_complexity(limits.complexity);
-        // An extension costs one more allocation per field.
+        // Other schemas do not get the extension, which costs one more
+        // allocation per field.
         let schema = if limits.batch > 0 { schema.extension(Budgets) } else { schema };
         Arc::new(schema.finish())
     }

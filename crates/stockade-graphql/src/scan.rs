@@ -4,8 +4,7 @@
 //! small text could use many resources. Hot: each document is scanned once.
 //!
 //! Source: the specification of GraphQL, appendix B (lexical tokens) and
-//! section 2.8 (fields with an alias are the only place of a colon outside of
-//! parentheses).
+//! section 2.8 (outside of parentheses, a colon appears only after an alias).
 
 use crate::limits::Limits;
 

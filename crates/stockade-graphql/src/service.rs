@@ -305,8 +305,9 @@ fn is_form(req: &Request) -> bool {
     content_type.get(..FORM.len()).is_some_and(|start| start.eq_ignore_ascii_case(FORM))
 }
 
-/// Rejects a request from a page on another site that CORS does not allow. The
-/// page cannot read the response, but it may measure it.
+/// Rejects a request from a page on another site, unless CORS allows the page's
+/// origin. The page cannot read the response, but it could measure the response
+/// time.
 ///
 /// Source: Fetch Metadata Request Headers, section 2.3.
 fn check_site(req: &Request) -> Result<(), ApiError> {

@@ -129,8 +129,8 @@ impl GraphQl {
         self
     }
 
-    /// Sets the maximum number of concurrent operations on a WebSocket. One
-    /// more is rejected, and the others continue. Default: 50.
+    /// Sets the maximum number of concurrent operations on a WebSocket. Further
+    /// operations are rejected, and the running ones continue. Default: 50.
     pub fn max_operations(mut self, operations: usize) -> Self {
         self.subscriptions.max_operations = operations;
         self

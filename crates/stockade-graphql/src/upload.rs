@@ -35,14 +35,14 @@ impl Default for UploadOptions {
 }
 
 impl UploadOptions {
-    /// Creates the default limits: 5 files of 5 MiB.
+    /// Creates the default limits: 5 files of 5 MiB each.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the maximum number of files in a form. One more gets a 413.
-    /// Default: 5.
+    /// Sets the maximum number of files in a form. A form with more files gets
+    /// a 413. Default: 5.
     #[must_use]
     pub fn max_files(mut self, files: usize) -> Self {
         self.files = files;
@@ -82,8 +82,9 @@ impl File {
 /// Reads a form with one operation and its files.
 ///
 /// # Errors
-/// Returns a 400 for a form that does not follow the specification, a 413 for
-/// too many or too large parts, or the errors of any body.
+/// Returns a 400 for a form that does not follow the specification, a 413 if
+/// there are too many parts or a part is too large, or an error of reading the
+/// body.
 pub(crate) async fn read(
     req: &mut Request,
     uploads: UploadOptions,
@@ -132,7 +133,8 @@ fn malformed(name: &str) -> ApiError {
     ApiError::new(400, format!("`{name}` is malformed"))
 }
 
-/// Sets a placeholder in the variable of a file, which must be null.
+/// Sets a placeholder at a variable path of a file. The value there must be
+/// null.
 fn hold_place(variables: &mut Variables, path: &str) -> Result<(), ApiError> {
     let place = path.strip_prefix("variables.").and_then(|path| {
         let mut steps = path.split('.');

@@ -1,4 +1,5 @@
-//! The rules of `graphql-transport-ws`, without sockets, streams and clocks.
+//! The rules of `graphql-transport-ws`, independent of sockets, streams and
+//! clocks.
 //!
 //! The input is an event of a connection: a message, the end of a stream, or a
 //! point in time. The output is the resulting [`Action`].
@@ -269,7 +270,7 @@ fn is_object(payload: Option<&RawValue>) -> bool {
     payload.is_none_or(|payload| payload.get().starts_with('{'))
 }
 
-/// Returns true if the length of an id is acceptable.
+/// Returns true if an id has an allowed length.
 fn is_id(id: &str) -> bool {
     (1..=MAX_ID).contains(&id.len())
 }

@@ -53,7 +53,8 @@ pub(crate) fn web_socket(service: Arc<Service>, options: SubscriptionOptions) ->
     }
 }
 
-/// The request of the handshake, which provides the context of its operations.
+/// The request of the handshake. It provides the context for the operations of
+/// the connection.
 struct Handshake(Request);
 
 impl FromRequest for Handshake {
