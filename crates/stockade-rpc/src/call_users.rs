@@ -10,12 +10,12 @@ use stockade_core::Request;
 use stockade_core::extract::UserLifetime;
 use stockade_errors::locks::lock;
 
-/// The sessions of the users that the middleware of methods authenticated.
+/// The login sessions of the users that method middleware has authenticated.
 /// Clones belong to the same connection.
 #[derive(Clone, Debug)]
 pub(crate) struct CallUsers {
-    /// The source of the handshake's user, which the WebSocket driver watches
-    /// itself.
+    /// The watch id of the handshake's user. The WebSocket driver already
+    /// watches this user.
     of_handshake: Option<usize>,
     /// One entry for each method, because all its calls have the credentials of
     /// the handshake.

@@ -10,7 +10,8 @@ use stockade_errors::ApiError;
 
 use crate::error_object::ErrorObject;
 
-/// An error of a method with its own code, returned by a request handler.
+/// An error with an application-defined code. The request handler of a method
+/// returns it.
 ///
 /// ```
 /// use stockade::prelude::*;
@@ -70,9 +71,9 @@ impl RpcError {
 
     /// Sets the HTTP status, from 400 to 599; any other value becomes 500. It
     /// appears in the access log and in metrics, and routes of
-    /// [`Rpc::rest`](crate::Rpc::rest) respond with it. From 500 on the error
-    /// is also logged, and such routes hide its message and its data. Default:
-    /// 400.
+    /// [`Rpc::rest`](crate::Rpc::rest) respond with it. If the status is 500 or
+    /// higher, the error is also logged, and these routes hide its message and
+    /// its data. Default: 400.
     pub fn status(mut self, status: u16) -> Self {
         self.status = status;
         self
@@ -101,8 +102,8 @@ impl fmt::Display for RpcError {
 
 impl std::error::Error for RpcError {}
 
-/// Converts to an error with the status of [`status`](RpcError::status), the
-/// message, and the data as details. A reserved code becomes a 500.
+/// Converts to an error with the same [`status`](RpcError::status) and message.
+/// The data becomes the details. A reserved code becomes a 500.
 impl From<RpcError> for ApiError {
     fn from(error: RpcError) -> Self {
         if is_reserved(error.code) {
@@ -117,7 +118,7 @@ impl From<RpcError> for ApiError {
     }
 }
 
-/// An error with any status, which depends on the value.
+/// The status of the error depends on its value.
 impl IntoError for RpcError {
     fn into_error_response(self) -> Result<Response, ApiError> {
         Err(self.into())

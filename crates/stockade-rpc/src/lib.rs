@@ -2,9 +2,9 @@
 //!
 //! [`Rpc`] collects methods into a route tree, which becomes part of the
 //! application's tree. The handler of a method is an ordinary request handler:
-//! its parameters are a [`Body`](stockade_core::extract::Body), and its result
-//! is the return value. A method can have middleware, limits and documentation,
-//! and it is listed in the route map.
+//! it receives the parameters as a [`Body`](stockade_core::extract::Body), and
+//! its return value is the result. A method can have middleware, limits and
+//! documentation, and it is listed in the route map.
 //!
 //! Source: <https://www.jsonrpc.org/specification>.
 

@@ -67,12 +67,12 @@ impl RpcMethod {
         /// middleware of the route.
         fn middleware<M>(list: impl IntoMiddlewareList<M>);
         /// Validates the parameters before the handler runs. Invalid parameters
-        /// are -32602 with the failing fields.
+        /// get the error -32602, which lists the failing fields.
         fn validation(schema: impl IntoSchema);
         /// Sets the validation options of the method's schemas.
         fn validation_options(options: ValidationOptions);
-        /// Limits the time until the response, as a `Duration`. A timeout is
-        /// -32603.
+        /// Limits the time until the response, as a `Duration`. A call that
+        /// takes longer gets the error -32603.
         fn timeout(limit: impl IntoSetting<Timeout>);
         /// Sets an error handler for the method; see
         /// [`RouteEntry::error_handling`]. Only the status of its response is
@@ -92,7 +92,7 @@ impl RpcMethod {
     /// Limits the calls of each client to this method, in addition to the limit
     /// of the router. Pass a rate such as `10 / MINUTE` or a
     /// [`RateLimit::by`](stockade_stages::RateLimit::by). A call above the
-    /// limit is -32029.
+    /// limit gets the error -32029.
     #[track_caller]
     pub fn rate_limit(self, limit: impl IntoRateLimit<RouteEntry>) -> Self {
         Self { entry: self.entry.rate_limit(limit), ..self }

@@ -83,8 +83,8 @@ impl FromRequest for Notifier {
 impl OptionalFromRequest for Notifier {
     async fn from_request_optional(req: &mut Request) -> Result<Option<Self>, ApiError> {
         let notifier = req.extensions().get::<Self>().cloned();
-        // Notifications may follow after the call, so the connection ends with
-        // the login of its user.
+        // Notifications may follow after the call, so the connection must end
+        // when the user of the call is logged out.
         notifier.iter().for_each(|notifier| notifier.users.add(req));
         Ok(notifier)
     }

@@ -93,8 +93,8 @@ fn descriptors(
         let all = items.map(|(index, schema)| descriptor(&format!("param{index}"), true, schema));
         return ("by-position", all.collect());
     }
-    // OpenRPC cannot describe a variable number of parameters: the first
-    // represents all.
+    // OpenRPC cannot describe a variable number of parameters, so one
+    // descriptor represents all of them.
     let schema = schema.get("items").unwrap_or(schema);
     ("by-position", vec![descriptor("param0", false, schema)])
 }
@@ -113,7 +113,7 @@ fn used(document: &Value, schemas: &BTreeMap<String, Value>) -> Map<String, Valu
     found
 }
 
-/// Changes each reference to the position of the schemas in the document.
+/// Changes each reference to point to the schemas in the document.
 fn point(value: &mut Value) {
     match value {
         Value::Object(object) => {

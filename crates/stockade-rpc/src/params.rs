@@ -49,8 +49,8 @@ impl ParamsForm {
     /// array.
     ///
     /// # Errors
-    /// Fails for more parameters than the method has, and for missing required
-    /// parameters.
+    /// Fails if there are more parameters than the method has, or if required
+    /// parameters are missing.
     pub(crate) fn body(&self, message: &Bytes, params: Option<&str>) -> Result<Bytes, ErrorObject> {
         let Some(params) = params else { return self.absent() };
         // The parameters are a slice of the message.
@@ -84,7 +84,8 @@ impl ParamsForm {
 impl ParamsKind {
     fn of(root: &Value) -> Self {
         let mut schema = root;
-        // Both of these may wrap an optional value of a named type.
+        // A nullable schema can contain a reference, and a reference can lead
+        // to a nullable schema.
         for _ in 0..MAX_STEPS {
             let inner = nullable(schema).or_else(|| referred(root, schema));
             schema = inner.unwrap_or(schema);
@@ -123,8 +124,8 @@ fn referred<'s>(root: &'s Value, schema: &Value) -> Option<&'s Value> {
     root.pointer(pointer)
 }
 
-/// The maximum number of steps to the schema of a value. It bounds
-/// self-references.
+/// The maximum number of steps to the schema of a value. It prevents an endless
+/// loop in schemas that refer to themselves.
 const MAX_STEPS: usize = 8;
 
 /// Creates an object from positional parameters.

@@ -146,7 +146,7 @@ impl Rpc {
         /// Sets the maximum number of concurrent calls in a batch. Default: 8.
         parallel: usize;
         /// Sets the maximum size of a response, in bytes. The call that exceeds
-        /// it and all later calls are -32603. Default: 8 MiB.
+        /// it and all later calls get the error -32603. Default: 8 MiB.
         max_answer: u64;
         /// Sets whether calls such as `{"method": …, "params": …}` without
         /// `jsonrpc` are accepted. Their responses also omit it, and calls
@@ -171,9 +171,9 @@ impl Rpc {
         /// accepted. Default: the options of the router.
         web_socket_options: WebSocketOptions;
         /// Sets the reason why the WebSocket may outlive the login of its user.
-        /// Default: none. The connection closes with 4401 when the user is
-        /// logged out who made the handshake or a call with a
-        /// [`Notifier`](crate::Notifier).
+        /// By default, the connection closes with 4401 when the user of the
+        /// handshake, or of a call with a [`Notifier`](crate::Notifier), is
+        /// logged out.
         outlives_user: some into String;
         /// Sets the title of the `rpc.discover` document. Default: `JSON-RPC`.
         title: into String;
@@ -227,8 +227,8 @@ impl Rpc {
         let methods = self.methods.iter().filter(|(name, _)| self.rest && is_segment(name));
         methods.fold(tree, |tree, (name, entry)| {
             // Forms and text are rejected, because other origins can send them
-            // without a preflight. As in a call, the authentication of a method
-            // is in addition to the outer one.
+            // without a preflight. As with calls, the outer authentication
+            // applies in addition to the authentication of the method.
             let entry = entry.clone().accepts([JSON]).keeping_outer_auth();
             tree.segment(name, RouteTree::new().method(Method::POST, entry))
         })
@@ -284,8 +284,8 @@ fn not_made() -> ApiError {
     ApiError::new(500, "this is a bug in stockade: the document of `rpc.discover` is not made")
 }
 
-/// The accepted media types. Other origins cannot send any of them without a
-/// preflight. Older clients send the last two.
+/// The accepted media types. A page on another origin cannot send any of them
+/// without a preflight. Older clients send the last two.
 const MEDIA_TYPES: [&str; 3] = [JSON, "application/json-rpc", "application/jsonrequest"];
 
 const JSON: &str = "application/json";

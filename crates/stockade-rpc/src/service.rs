@@ -83,9 +83,10 @@ impl Service {
 /// A running call. Resolves to its response object, or `None` for a
 /// notification.
 ///
-/// Written by hand and `Unpin`, so a batch can poll it before it stores it, and
-/// can store it without a box. The future of an `async fn` was too large for
-/// the fast lists of the allocator, which cost 1,100 instructions per call.
+/// It is written by hand and is `Unpin`. A batch can therefore poll it before
+/// storing it, and can store it without a box. The future of an `async fn` was
+/// too large for the fast lists of the allocator, which cost 1,100 instructions
+/// per call.
 #[must_use = "nothing goes on until it is awaited"]
 pub(crate) enum RunningEntry<'a> {
     /// The call failed before it reached its method.
@@ -99,8 +100,8 @@ pub(crate) enum RunningEntry<'a> {
 }
 
 impl<'a> RunningEntry<'a> {
-    /// Starts a call on its own request. The response object may have `room`
-    /// bytes.
+    /// Starts a call on its own request. The response object may have at most
+    /// `room` bytes.
     pub(crate) fn begin(
         methods: Methods<'a>,
         req: Request,

@@ -129,7 +129,7 @@ async fn answer(
             }
             batch::run(&service, req, &bytes, entries).await?.text
         }
-        // It is charged like a call, as over HTTP.
+        // An unreadable message is charged like a call, as over HTTP.
         Err(error) => {
             let refused = match meter_of(&req) {
                 Some(meter) => charge_one(&meter, req.settings()).await.err(),
@@ -139,8 +139,8 @@ async fn answer(
         }
     };
     if let Some(text) = text {
-        // A result that is not UTF-8 was returned as raw bytes, so it is not
-        // JSON either.
+        // Only raw bytes from a handler can be invalid UTF-8. They are not
+        // valid JSON either.
         let text = String::from_utf8_lossy(&text).into_owned();
         // It fails only if the connection has ended.
         let _ = sender.send(text).await;
