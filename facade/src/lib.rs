@@ -49,46 +49,8 @@
 //!
 //! # The book
 //!
-//! [`databases`] explains blocking work, pools, transactions, migrations and
-//! tests, with excerpts from a complete backend: `examples/conduit`. The
-//! features `sqlite` and `postgres` store REST resources in SQLite and
-//! PostgreSQL; for their guide, see `databases::sql`.
-//!
-//! # Scaling to several processes with Redis
-//!
-//! `many_processes` (feature `redis`) explains how processes share rate limits,
-//! sessions, revoked tokens and rooms in Redis or Valkey, and what happens when
-//! it is unavailable.
-//!
-//! # REST resources
-//!
-//! `rest_resources` (feature `rest`) explains how to generate the routes for a
-//! type with a store: access, scopes, hidden fields, versions, lists.
-//!
-//! # JSON-RPC
-//!
-//! [`json_rpc`] (feature `rpc`) explains how to declare, call and limit
-//! methods.
-//!
-//! # Idempotency keys
-//!
-//! `idempotency_keys` (feature `idempotency`) explains how a client can safely
-//! repeat a POST.
-//!
-//! # Sessions
-//!
-//! `sessions` (feature `sessions`) explains login and logout, and how to store
-//! and change session data.
-//!
-//! # GraphQL
-//!
-//! `graphql_schemas` (feature `graphql`) explains how to serve a schema:
-//! authentication, errors, limits, persisted documents, files.
-//!
-//! # The specification
-//!
-//! The [`specification`] defines the behavior. In the source code, a comment
-//! such as `// Spec: Errors › Response rules` names one of its sections.
+//! This documentation is the reference of all items. [`book`] lists the
+//! chapters that explain tasks and concepts.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "actix")]
@@ -172,83 +134,7 @@ pub use stockade_routing::{
     TrailingSlash, create_router,
 };
 
-#[doc = include_str!("../docs/coming-from.md")]
-pub mod coming_from {
-    #[doc = include_str!("../docs/coming-from-actix-web.md")]
-    pub mod actix_web {}
-    #[doc = include_str!("../docs/coming-from-axum.md")]
-    pub mod axum {}
-    #[doc = include_str!("../docs/axum-examples.md")]
-    pub mod axum_examples {}
-    #[doc = include_str!("../docs/coming-from-express.md")]
-    pub mod express {}
-    #[doc = include_str!("../docs/coming-from-fastify.md")]
-    pub mod fastify {}
-}
-
-#[doc = include_str!("../docs/clients.md")]
-pub mod clients {}
-
-#[doc = include_str!("../docs/databases.md")]
-pub mod databases {
-    #[cfg(feature = "sql")]
-    #[doc = include_str!("../docs/sql.md")]
-    pub mod sql {}
-}
-
-#[doc = include_str!("../docs/problems.md")]
-pub mod problems {}
-
-#[cfg(feature = "i18n")]
-#[doc = include_str!("../docs/languages.md")]
-pub mod languages {}
-
-#[doc = include_str!("../docs/guarding.md")]
-pub mod guarding {
-    #[doc = include_str!("../docs/routes-lock.md")]
-    pub mod lock {}
-}
-
-#[cfg(feature = "redis")]
-#[doc = include_str!("../docs/many-processes.md")]
-pub mod many_processes {}
-
-#[cfg(feature = "rest")]
-#[doc = include_str!("../docs/rest.md")]
-pub mod rest_resources {}
-
-#[cfg(feature = "idempotency")]
-#[doc = include_str!("../docs/idempotency.md")]
-pub mod idempotency_keys {}
-
-#[cfg(feature = "sessions")]
-#[doc = include_str!("../docs/sessions.md")]
-pub mod sessions {}
-
-#[doc = include_str!("../docs/in-production.md")]
-pub mod in_production {}
-
-#[cfg(feature = "graphql")]
-#[doc = include_str!("../docs/graphql.md")]
-pub mod graphql_schemas {}
-
-#[cfg(feature = "rpc")]
-#[doc = include_str!("../docs/rpc.md")]
-pub mod json_rpc {}
-
-/// The specification of the framework. Comments in the source code that begin
-/// with `Spec:` name its sections.
-///
-/// It is language-neutral. Its `camelCase` names are the `snake_case` names in
-/// Rust: `createRouter` is [`create_router`], `withAuth` is
-/// [`with_auth`](crate::middleware::with_auth). You can search this
-/// documentation for both.
-///
-/// ---
-///
-#[doc = include_str!("../docs/SPECIFICATION.md")]
-pub mod specification {}
-
+pub mod book;
 pub mod prelude;
 
 /// Crates that macro expansions refer to. Not part of the public API.
