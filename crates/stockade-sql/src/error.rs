@@ -83,9 +83,9 @@ impl fmt::Display for SqlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let class = match self {
             Self::Taken { .. } => "a value is taken",
-            Self::Invalid { .. } => "the database refused a value",
-            Self::Conflict(_) => "another transaction was in the way",
-            Self::Unavailable { .. } => "the database cannot answer now",
+            Self::Invalid { .. } => "the database rejected a value",
+            Self::Conflict(_) => "another transaction conflicted",
+            Self::Unavailable { .. } => "the database is unavailable",
             Self::Failed(_) => "the database failed",
         };
         write!(f, "{class}: {}", self.cause())
@@ -150,7 +150,7 @@ impl IntoError for SqlError {
         doc.may_fail(&[(409, "A value is taken"), (500, "")]);
         let retry_after =
             HeaderDoc::new("Retry-After", "The number of seconds until the next attempt");
-        let unavailable = ResponseDoc::error(503).meaning("The database cannot answer now");
+        let unavailable = ResponseDoc::error(503).meaning("The database is unavailable");
         doc.responds(unavailable.header(retry_after));
     }
 }

@@ -119,7 +119,7 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
                 // The further lines of a PostgreSQL error quote the row.
                 let text = source.to_string();
                 let reason = text.lines().next().unwrap_or_default();
-                log::info!("{}: the database refused a value: {reason}", self.table.name);
+                log::info!("{}: the database rejected a value: {reason}", self.table.name);
                 let column = column.filter(|column| self.table.column(column).is_some());
                 let error = |column| {
                     let error = FieldError::new(column, "Value is not allowed", "database");
@@ -184,7 +184,7 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
             }
             if most >= MOST_SKIPPED {
                 let name = &self.table.name;
-                let message = format!("{name}: {most} rows one after the other cannot be read");
+                let message = format!("{name}: {most} consecutive rows cannot be read");
                 return Err(StoreError::failed(message));
             }
             most = most.saturating_mul(8).min(MOST_SKIPPED);
@@ -229,7 +229,7 @@ impl<T: Entity, D: Driver> SqlStore<T, D> {
     /// Deserializes the row that a write returned.
     fn one(&self, rows: &[Row]) -> Result<Versioned<T>, StoreError> {
         let row = rows.first();
-        let missing = || StoreError::failed("a statement that writes gave no row back");
+        let missing = || StoreError::failed("a write statement returned no row");
         self.stored(row.ok_or_else(missing)?)
     }
 
@@ -343,7 +343,7 @@ impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
         let mut mistakes = Vec::new();
         for (field, ops) in doc.filters() {
             match self.table.column(field) {
-                None => mistakes.push(format!("there is no column {field}")),
+                None => mistakes.push(format!("the column {field} does not exist")),
                 Some(column) => mistakes.extend(ops.iter().filter_map(|op| {
                     let can = match op {
                         Op::Null => true,
@@ -356,12 +356,12 @@ impl<T: Entity, D: Driver> Store<T> for SqlStore<T, D> {
         }
         for field in doc.sorts() {
             match self.table.column(field) {
-                None => mistakes.push(format!("there is no column {field}")),
+                None => mistakes.push(format!("the column {field} does not exist")),
                 Some(column) if column.field.is_nullable => {
-                    mistakes.push(format!("{field} may be null, which has no place in an order"));
+                    mistakes.push(format!("{field} can be null, and null cannot be sorted"));
                 }
                 Some(column) if !has_order(column, self.table.dialect) => {
-                    mistakes.push(format!("the column {field} has no order"));
+                    mistakes.push(format!("the column {field} cannot be sorted"));
                 }
                 Some(_) => {}
             }
@@ -396,7 +396,7 @@ impl<T, D> fmt::Debug for SqlStore<T, D> {
 }
 
 fn number(row: Option<&Row>) -> Result<u64, StoreError> {
-    let row = row.ok_or_else(|| StoreError::failed("a statement that counts gave no row"))?;
+    let row = row.ok_or_else(|| StoreError::failed("a count statement returned no row"))?;
     u64::try_from(row.number).map_err(StoreError::failed)
 }
 

@@ -13,13 +13,14 @@ use super::Op;
 /// /// Reports an error for each field that a store with these columns cannot sort by.
 /// fn describe(columns: &[&str], doc: &mut StoreDoc) {
 ///     let unknown = doc.sorts().iter().filter(|field| !columns.contains(&&***field));
-///     let mistakes: Vec<_> = unknown.map(|field| format!("there is no column {field}")).collect();
+///     let mistakes: Vec<_> = unknown.map(|field| format!("the column {field} does not
+///     exist")).collect();
 ///     mistakes.into_iter().for_each(|mistake| doc.issue(mistake));
 /// }
 ///
 /// let mut doc = StoreDoc::new([("name", vec![Op::Eq])], ["name", "price"]);
 /// describe(&["id", "name"], &mut doc);
-/// assert_eq!(doc.issues(), ["there is no column price"]);
+/// assert_eq!(doc.issues(), ["the column price does not exist"]);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct StoreDoc {

@@ -266,7 +266,7 @@ impl<'t> Plan<'t> {
 /// becomes part of the statement.
 fn known<'t>(table: &'t Table, field: &str) -> Result<&'t Column, SqlError> {
     table.column(field).ok_or_else(|| {
-        SqlError::failed(format!("{}: there is no column for the field {field:?}", table.name))
+        SqlError::failed(format!("{}: the field {field:?} does not have a column", table.name))
     })
 }
 

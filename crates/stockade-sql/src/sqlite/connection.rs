@@ -50,7 +50,7 @@ pub(super) fn connect(
         let pragma = "PRAGMA journal_mode = WAL";
         let mode: String = connection.query_row(pragma, (), |row| row.get(0))?;
         if mode != "wal" {
-            return Err(SqlError::failed(format!("journal mode is {mode}, not wal")));
+            return Err(SqlError::failed(format!("expected the journal mode wal, found {mode}")));
         }
     }
     // An acknowledged commit survives a power failure.
@@ -69,7 +69,7 @@ pub(super) fn connect(
 /// reject each write.
 fn refuse_read_only(connection: &Connection) -> Result<(), SqlError> {
     if connection.is_readonly(rusqlite::MAIN_DB)? {
-        return Err(SqlError::failed("the file can be read, and not be written"));
+        return Err(SqlError::failed("the file is read-only"));
     }
     Ok(())
 }

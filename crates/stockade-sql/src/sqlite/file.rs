@@ -28,7 +28,7 @@ impl OpenFile {
     pub(super) fn check(&self) -> Result<(), SqlError> {
         match identity(&self.path) {
             Ok(now) if now == self.identity => Ok(()),
-            Ok(_) => Err(self.lost("another file stands in its place")),
+            Ok(_) => Err(self.lost("another file has replaced it")),
             Err(error) => Err(self.lost(&error.to_string())),
         }
     }

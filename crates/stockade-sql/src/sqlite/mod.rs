@@ -64,8 +64,8 @@ impl Inner {
         // SQLite would treat these names as an in-memory or temporary database
         // rather than a file.
         if path.as_os_str().is_empty() || path == Path::new(":memory:") {
-            let text = "this is no file, and a database in memory is that of one connection \
-                alone: open a file in a temporary folder";
+            let text = "this is not a file, and an in-memory database belongs to a single \
+                        connection: open a file in a temporary folder";
             return Err(SqlError::failed(text));
         }
         let path = absolute(path).map_err(SqlError::failed)?;

@@ -74,7 +74,7 @@ fn serve(connection: &Connection, deadline: &Deadline, jobs: &Receiver<Job>) {
         if !connection.is_autocommit() {
             deadline.lift();
             if let Err(error) = execute(connection, "ROLLBACK") {
-                log::error!("a transaction that reads cannot be ended: {error}");
+                log::error!("a read transaction cannot be ended: {error}");
             }
         }
     }

@@ -205,9 +205,9 @@ impl Group {
     /// Rolls back a transaction that cannot be committed.
     fn give_up(&mut self, error: &rusqlite::Error, writes: usize) {
         if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) && writes > 1 {
-            // A deferred reference is broken, and the error of the commit does
-            // not identify the write.
-            log::warn!("writes are committed one by one from now on: {error}");
+            // A reference that is checked at the commit is broken, and the
+            // error does not identify the write.
+            log::warn!("each write is now committed separately: {error}");
             self.most = 1;
         }
         if !self.connection.is_autocommit()

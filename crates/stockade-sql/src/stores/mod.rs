@@ -129,7 +129,7 @@ impl<D: Driver> Database<D> {
             return;
         }
         if let Err(error) = self.write(&self.sweep, json!({})).await {
-            log::debug!(target: "stockade", "expired rows are not removed: {error}");
+            log::debug!(target: "stockade", "cannot remove expired rows: {error}");
         }
     }
 }

@@ -204,7 +204,7 @@ impl<D: Driver> SqlSessionStore<D> {
             json!({ "id": key.to_string(), "subject_id": subject_id, "others": others });
         // The new session exists anyway. The next login ends the surplus ones.
         if let Err(error) = self.db.write(&self.trim, parameter).await {
-            log::warn!(target: "stockade", "the oldest sessions of a user have not ended: {error}");
+            log::warn!(target: "stockade", "cannot end the oldest sessions of a user: {error}");
         }
     }
 

@@ -97,7 +97,7 @@ pub(super) fn table(
     found: Option<&str>,
 ) -> Result<Table, ConfigError> {
     let Some(found) = found else {
-        return Err(ConfigIssue::new(format!("{name}: there is no such table")).into());
+        return Err(ConfigIssue::new(format!("{name}: the table does not exist")).into());
     };
     let found: FoundTable = serde_json::from_str(found).map_err(|error| {
         ConfigIssue::new(format!("{name}: its description cannot be read: {error}"))
@@ -110,13 +110,13 @@ pub(super) fn table(
                 mistakes.extend(misfits(dialect, field, column, field.name == id));
                 columns.push(fitting(dialect, field, column));
             }
-            None => mistakes.push(format!("{}: there is no such column", field.name)),
+            None => mistakes.push(format!("{}: the column does not exist", field.name)),
         }
     }
     mistakes.extend(without_field(&found, fields));
     let is_key = |unique: &FoundUnique| matches!(&*unique.columns, [Some(only)] if only == id);
     if !found.unique.iter().any(is_key) {
-        mistakes.push(format!("{id}: neither the primary key nor unique by itself"));
+        mistakes.push(format!("{id}: must be the primary key or unique by itself"));
     }
     let mistakes = mistakes.into_iter().map(|text| ConfigIssue::new(format!("{name}.{text}")));
     ConfigError::check(mistakes.collect())?;
@@ -139,13 +139,14 @@ fn without_field(found: &FoundTable, fields: &[Field]) -> Vec<String> {
             mistakes.push(format!("{VERSION}: {VERSION_IS_TAKEN}"));
         }
         None => mistakes.push(format!(
-            "{VERSION}: there is no such column; it is an integer, NOT NULL, with a default of 1"
+            "{VERSION}: the column does not exist; add it as an integer, NOT NULL, with a default \
+             of 1"
         )),
         Some(column) if column.is_null || !column.has_default => {
-            mistakes.push(format!("{VERSION}: needs NOT NULL and a default of 1"));
+            mistakes.push(format!("{VERSION}: must have NOT NULL and a default of 1"));
         }
         Some(column) if !is_integer(&column.kind) => {
-            mistakes.push(format!("{VERSION}: {} is no integer", column.kind));
+            mistakes.push(format!("{VERSION}: expected an integer, found {}", column.kind));
         }
         Some(_) => {}
     }
@@ -153,7 +154,8 @@ fn without_field(found: &FoundTable, fields: &[Field]) -> Vec<String> {
         let is_known = fields.iter().any(|field| field.name == column.name);
         if !is_known && !column.is_null && !column.has_default && column.name != VERSION {
             let name = &column.name;
-            mistakes.push(format!("{name}: NOT NULL without a default, and no field has its name"));
+            mistakes
+                .push(format!("{name}: NOT NULL without a default, but no field has this name"));
         }
     }
     mistakes
@@ -169,19 +171,19 @@ fn misfits(dialect: Dialect, field: &Field, column: &FoundColumn, is_id: bool) -
     let name = &field.name;
     if !fits {
         let kind = format!("{:?}", field.kind).to_lowercase();
-        mistakes.push(format!("{name}: {} does not keep each {kind}", column.kind));
+        mistakes.push(format!("{name}: {} cannot store every {kind}", column.kind));
     }
     if is_id {
         return mistakes;
     }
     if field.is_nullable && !column.is_null {
-        mistakes.push(format!("{name}: NOT NULL, and the field may be null"));
+        mistakes.push(format!("{name}: NOT NULL, but the field can be null"));
     }
     if !field.is_nullable && column.is_null {
-        mistakes.push(format!("{name}: needs NOT NULL, because the field is never null"));
+        mistakes.push(format!("{name}: must be NOT NULL, because the field is never null"));
     }
     if !field.is_nullable && field.is_optional && !column.has_default {
-        mistakes.push(format!("{name}: needs a default, because the field may be absent"));
+        mistakes.push(format!("{name}: must have a default, because the field can be absent"));
     }
     mistakes
 }
@@ -275,15 +277,15 @@ mod tests {
             column("secret", "text", false),
         ];
         let expected = [
-            "products.name: int4 does not keep each text",
-            "products.price: needs NOT NULL, because the field is never null",
-            "products.category: NOT NULL, and the field may be null",
-            "products.open: there is no such column",
-            "products.tags: needs a default, because the field may be absent",
-            "products.version: there is no such column; it is an integer, NOT NULL, with a \
+            "products.name: int4 cannot store every text",
+            "products.price: must be NOT NULL, because the field is never null",
+            "products.category: NOT NULL, but the field can be null",
+            "products.open: the column does not exist",
+            "products.tags: must have a default, because the field can be absent",
+            "products.version: the column does not exist; add it as an integer, NOT NULL, with a \
              default of 1",
-            "products.secret: NOT NULL without a default, and no field has its name",
-            "products.id: neither the primary key nor unique by itself",
+            "products.secret: NOT NULL without a default, but no field has this name",
+            "products.id: must be the primary key or unique by itself",
         ];
         check(&json!({ "columns": columns, "unique": [] }), &expected);
     }

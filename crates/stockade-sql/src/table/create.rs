@@ -58,7 +58,7 @@ fn check_names(dialect: Dialect, table: &str, fields: &[Field]) -> Result<(), Co
         }
         if let Some(twin) = fields[..index].iter().find(|other| is_same(&other.name, name)) {
             let other = &twin.name;
-            mistakes.push(format!("{table}.{name}: SQLite takes it for the column {other}"));
+            mistakes.push(format!("{table}.{name}: SQLite treats it as the column {other}"));
         }
     }
     ConfigError::check(mistakes.into_iter().map(ConfigIssue::new).collect())
@@ -171,10 +171,10 @@ mod tests {
         let ours = format!("twins.version: {VERSION_IS_TAKEN}");
         check(Dialect::Postgres, &[&ours]);
         let expected = [
-            "twins.Name: SQLite takes it for the column name",
+            "twins.Name: SQLite treats it as the column name",
             &format!("twins.Version: {VERSION_IS_TAKEN}"),
             &ours,
-            "twins.version: SQLite takes it for the column Version",
+            "twins.version: SQLite treats it as the column Version",
         ];
         check(Dialect::Sqlite, &expected);
     }

@@ -44,7 +44,7 @@ pub(crate) fn fields<T: Entity>() -> Result<Vec<Field>, ConfigError> {
     let schema = T::schema()?.to_json_schema();
     let root = resolve(&schema, &schema);
     let Some(properties) = root.get("properties").and_then(Value::as_object) else {
-        return Err(ConfigIssue::new("the type has no named fields").into());
+        return Err(ConfigIssue::new("the type does not have named fields").into());
     };
     let required = root.get("required").and_then(Value::as_array);
     let is_required =
@@ -53,13 +53,15 @@ pub(crate) fn fields<T: Entity>() -> Result<Vec<Field>, ConfigError> {
     let mut fields = Vec::new();
     for (name, node) in properties {
         if !is_plain(name) {
-            mistakes.push(ConfigIssue::new(format!("{name:?}: such a field cannot be a column")));
+            mistakes.push(ConfigIssue::new(format!(
+                "{name:?}: a field with this name cannot be a column"
+            )));
         }
         let field = Field { is_optional: !is_required(name), ..field(name, node, &schema) };
         fields.push(field);
     }
     if !fields.iter().any(|field| field.name == T::ID) {
-        mistakes.push(ConfigIssue::new(format!("{}: the type has no such field", T::ID)));
+        mistakes.push(ConfigIssue::new(format!("{}: the type does not have this field", T::ID)));
     }
     ConfigError::check(mistakes)?;
     Ok(fields)

@@ -18,7 +18,7 @@ pub(crate) const VERSION: &str = "version";
 
 /// The configuration error for a field with the name of the version column.
 const VERSION_IS_TAKEN: &str =
-    "this column counts the writes of a row, so that no field has its name";
+    "this column counts the writes of a row, so a field cannot have this name";
 
 /// A table with columns that match the fields of a type.
 #[derive(Clone, Debug)]

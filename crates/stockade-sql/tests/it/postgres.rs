@@ -132,19 +132,20 @@ async fn reports_all_differences_together() {
         .map(|mistake| mistake.message().trim_start_matches(&*schema).to_owned())
         .collect();
     let expected = [
-        ".items.price: text does not keep each integer",
-        ".items.category: NOT NULL, and the field may be null",
-        ".items.open: int4 does not keep each boolean",
-        ".items.owner: needs NOT NULL, because the field is never null",
-        ".items.tags: needs a default, because the field may be absent",
-        ".items.extra: there is no such column",
-        ".items.version: there is no such column; it is an integer, NOT NULL, with a default of 1",
-        ".items.secret: NOT NULL without a default, and no field has its name",
-        ".items.id: neither the primary key nor unique by itself",
+        ".items.price: text cannot store every integer",
+        ".items.category: NOT NULL, but the field can be null",
+        ".items.open: int4 cannot store every boolean",
+        ".items.owner: must be NOT NULL, because the field is never null",
+        ".items.tags: must have a default, because the field can be absent",
+        ".items.extra: the column does not exist",
+        ".items.version: the column does not exist; add it as an integer, NOT NULL, with a \
+         default of 1",
+        ".items.secret: NOT NULL without a default, but no field has this name",
+        ".items.id: must be the primary key or unique by itself",
     ];
     assert_eq!(found, expected);
     let error = db.table::<crate::item::Item>("no \"such' table").await.unwrap_err();
-    assert_eq!(error.to_string(), "no \"such' table: there is no such table");
+    assert_eq!(error.to_string(), "no \"such' table: the table does not exist");
 }
 
 #[tokio::test]

@@ -49,7 +49,7 @@ async fn logs_a_violated_table_constraint() {
     Connection::open(engine.path()).unwrap().execute_batch(trigger).unwrap();
     let refused = engine.store.create(draft("a", 1, "eve")).await.unwrap_err();
     assert!(matches!(&refused, StoreError::Invalid(fields) if fields.is_empty()), "{refused:?}");
-    let line = "\"items\": the database refused a value: eve sells nothing here".to_owned();
+    let line = "\"items\": the database rejected a value: eve sells nothing here".to_owned();
     assert!(LINES.get().contains(&(Level::Info, line)));
 }
 

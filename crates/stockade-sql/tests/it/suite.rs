@@ -61,10 +61,10 @@ async fn a_resource_knows_the_limits_of_its_table() {
     let expected = [
         "the column price cannot be compared by prefix",
         "the column tags cannot be compared by eq",
-        "there is no column secret",
-        "category may be null, which has no place in an order",
-        "the column tags has no order",
-        "there is no column nothing",
+        "the column secret does not exist",
+        "category can be null, and null cannot be sorted",
+        "the column tags cannot be sorted",
+        "the column nothing does not exist",
     ];
     assert_eq!(doc.issues(), expected);
 

@@ -113,8 +113,8 @@ impl Follower {
             let count = missing.len();
             log::warn!(
                 target: "stockade",
-                "stockade_revocations lacks {count} revocations of this process, which are \
-                 written again"
+                "stockade_revocations lost {count} revocations of this process, which are being \
+                 restored"
             );
         }
         for entry in &missing {

@@ -269,6 +269,7 @@ fn entry_of(row: &Row) -> Option<Revocation> {
 
 fn counter_is_missing() -> SqlError {
     SqlError::failed(
-        "stockade_revocation_counter has no row with the id 1: run stockade::sql::MIGRATIONS",
+        "stockade_revocation_counter does not have a row with the id 1: run \
+         stockade::sql::MIGRATIONS",
     )
 }
