@@ -15,7 +15,8 @@ pub(crate) fn keys_of(item: &impl Serialize, names: &[&str]) -> Result<Vec<Value
     let mut keys = vec![None; names.len()];
     item.serialize(Picker { names, keys: &mut keys, name: None })?;
     let keys = keys.into_iter().zip(names);
-    let missing = |name| Error::custom(format_args!("the JSON of an item has no field {name:?}"));
+    let missing =
+        |name| Error::custom(format_args!("the JSON of an item does not have the field {name:?}"));
     keys.map(|(key, name)| key.ok_or_else(|| missing(name))).collect()
 }
 
@@ -34,7 +35,7 @@ impl Picker<'_> {
 }
 
 fn no_object<T>() -> Result<T, Error> {
-    Err(Error::custom("the JSON of an item is no object"))
+    Err(Error::custom("the JSON of an item is not an object"))
 }
 
 macro_rules! scalars {
@@ -254,9 +255,13 @@ mod tests {
 
     #[test]
     fn a_missing_field_is_an_error() {
-        check_refused(&tea(), &["id", "name"], "the JSON of an item has no field \"name\"");
+        check_refused(
+            &tea(),
+            &["id", "name"],
+            "the JSON of an item does not have the field \"name\"",
+        );
         for item in [json!(null), json!(true), json!(1), json!("id"), json!(["id"])] {
-            check_refused(&item, &["id"], "the JSON of an item is no object");
+            check_refused(&item, &["id"], "the JSON of an item is not an object");
         }
     }
 }

@@ -69,8 +69,8 @@ impl Marked {
         match missing.flatten() {
             None => Ok(()),
             Some(path) => Err(ApiError::internal(format!(
-                "no hook has set `{path}`, which is read-only and required: set it by `before`, or \
-                 give the field a default"
+                "no hook has set `{path}`, which is read-only and required: set it in `before`, \
+                 or add a default to the field"
             ))),
         }
     }

@@ -43,15 +43,14 @@ fn an_operation_requires_an_access_rule() {
     assert_eq!(found.len(), 3, "{found:?}");
     assert_eq!(
         found[0],
-        "resource \"item\": Replace has no rule of access: `read`, `write` or `allow` sets one, \
-         `only` leaves an operation out"
+        "resource \"item\": Replace does not have an access rule: set one with `read`, `write` or \
+         `allow`, or exclude the operation with `only`"
     );
     let read_only = [Operation::List, Operation::Get];
     assert!(mistakes(resource().only(read_only).read(open())).is_empty());
     let signed_in = with_auth(|_: String| Some(json!({})));
     let found = mistakes(resource().read(Access::check(&signed_in, |_, _| true)).write(open()));
-    let of_list =
-        "resource \"item\": List has no item that `Access::check` could judge: use a scope";
+    let of_list = "resource \"item\": List does not have an item for `Access::check`: use a scope";
     assert_eq!(found, [of_list]);
     let validated = Access::check(&signed_in, |_, _| true);
     let found = mistakes(
@@ -61,10 +60,7 @@ fn an_operation_requires_an_access_rule() {
             .allow([Operation::Replace], validated)
             .put_creates(true),
     );
-    assert_eq!(
-        found,
-        ["resource \"item\": put_creates: a new item is not judged by `Access::check`"]
-    );
+    assert_eq!(found, ["resource \"item\": put_creates: `Access::check` does not check new items"]);
     let found = mistakes(resource().read(Access::public(" ")).write(open()));
     assert!(found.iter().all(|it| it == "`public` needs a reason") && found.len() == 2);
 }
@@ -74,50 +70,53 @@ fn fields_must_exist_in_the_type() {
     check(resource(), &[]);
     check(
         resource().server_fields(["idd"]),
-        &["server_fields: there is no field `idd`, did you mean `id`?"],
+        &["server_fields: unknown field `idd`, did you mean `id`?"],
     );
     check(
         resource().hidden(["secrets"]),
-        &["hidden: there is no field `secrets`, did you mean `secret`?"],
+        &["hidden: unknown field `secrets`, did you mean `secret`?"],
     );
-    check(resource().hidden(["id"]), &["the id cannot be hidden: the path of an item has it"]);
-    check(resource().filter("colour"), &["filter: there is no field `colour`"]);
-    check(resource().sort(["names"]), &["sort: there is no field `names`, did you mean `name`?"]);
+    check(
+        resource().hidden(["id"]),
+        &["the id cannot be hidden, because the path of an item contains it"],
+    );
+    check(resource().filter("colour"), &["filter: unknown field `colour`"]);
+    check(resource().sort(["names"]), &["sort: unknown field `names`, did you mean `name`?"]);
 }
 
 #[test]
 fn filters_and_sorts_must_match_their_fields() {
     check(
         resource().hidden(["secret"]).filter("secret"),
-        &["filter: `secret` is hidden, and a filter would tell it"],
+        &["filter: `secret` is hidden, but a filter would reveal it"],
     );
     check(resource().filter("tags"), &["filter: `tags` by `eq`: its values cannot be compared"]);
     check(
         resource().filter_by("price", [Op::Prefix, Op::Null]),
         &[
-            "filter: `price` by `prefix`: it is no text",
+            "filter: `price` by `prefix`: it is not a string",
             "filter: `price` by `null`: it is never null",
         ],
     );
     check(
         resource().filter_by("sold_out", [Op::Lt]),
-        &["filter: `sold_out` by `lt`: it has two values"],
+        &["filter: `sold_out` by `lt`: it is a boolean"],
     );
     check(
         resource().filter("price").filter_by("price", [Op::Eq, Op::Lt]),
-        &["filter: `price` is there twice"],
+        &["filter: duplicate parameter `price`"],
     );
     check(
         resource().sort(["category"]),
         &[
-            "sort: `category` is optional, and null has no place in an order",
-            "sort: a cursor has no room for `category`: it needs `max_length` of at most 200",
+            "sort: `category` is optional, but null cannot be sorted",
+            "sort: `category` is too long for a cursor: set `max_length` to at most 200",
         ],
     );
-    check(resource().sort(["tags"]), &["sort: the values of `tags` have no order"]);
+    check(resource().sort(["tags"]), &["sort: the values of `tags` cannot be sorted"]);
     check(
         resource().sort(["owner"]),
-        &["sort: a cursor has no room for `owner`: it needs `max_length` of at most 200"],
+        &["sort: `owner` is too long for a cursor: set `max_length` to at most 200"],
     );
     check(resource().sort(["size", "price", "weight", "sold_out", "id"]), &[]);
 }
@@ -127,10 +126,10 @@ fn rejects_hooks_without_a_draft_or_item() {
     let keep = async |_, draft: NewRow<Item>| Ok(draft);
     check(
         resource().before(Operation::Get, keep).before(Operation::Patch, keep),
-        &["before: Get has no draft"],
+        &["before: Get does not have a draft"],
     );
     let keep = async |_, item| Ok(item);
-    check(resource().after(Operation::Delete, keep), &["after: Delete has no item"]);
+    check(resource().after(Operation::Delete, keep), &["after: Delete does not have an item"]);
 }
 
 #[derive(Clone, serde::Deserialize, serde::Serialize, Schema)]
@@ -156,8 +155,8 @@ fn requires_an_id_and_unique_filter_names() {
     assert_eq!(
         messages,
         [
-            "resource \"limited\": the id is a number or a text, and always there",
-            "resource \"limited\": filter: the parameter `limit` has a meaning",
+            "resource \"limited\": the id must be a number or a string, and must not be optional",
+            "resource \"limited\": filter: the parameter name `limit` is reserved",
         ]
     );
 }
@@ -189,9 +188,9 @@ fn the_type_must_round_trip_through_serde() {
     let messages: Vec<_> = error.issues().iter().map(|mistake| mistake.message()).collect();
     let expected = ["password", "email"].map(|name| {
         format!(
-            "resource \"account\": serde reads `{name}` and does not write it under this name, so \
-             that PATCH would lose it: take `skip_serializing` or the second name away, and leave \
-             it out of answers by `hidden`"
+            "resource \"account\": serde reads `{name}` but does not write it under this name, so \
+             PATCH would lose it: remove `skip_serializing` or the second name, and use `hidden` \
+             to omit it from responses"
         )
     });
     assert_eq!(messages, expected);

@@ -86,11 +86,11 @@ fn a_cursor_that_names_its_item_requires_the_item() {
         client.delete("/notes/b").await.assert_status(204);
         // A deleted item, an item outside the scope, and an invalid id.
         for (id, message) in [
-            (json!("b"), "The item at which this page begins is gone"),
-            (json!("z"), "The item at which this page begins is gone"),
-            (json!(7), "This is no cursor of such a list"),
-            (json!({ "id": "a" }), "This is no cursor of such a list"),
-            (json!(null), "This is no cursor of such a list"),
+            (json!("b"), "The first item of this page no longer exists"),
+            (json!("z"), "The first item of this page no longer exists"),
+            (json!(7), "The cursor does not belong to this list"),
+            (json!({ "id": "a" }), "The cursor does not belong to this list"),
+            (json!(null), "The cursor does not belong to this list"),
         ] {
             let refused = page(&id).await;
             refused.assert_status(400).assert_field_error("cursor", "custom");

@@ -33,12 +33,12 @@ impl Route {
         }
         let mut invalid = ResponseDoc::error(doc.validation_status());
         invalid.body = BodyDoc::ValidationError;
-        doc.responds(invalid.meaning("A part of the request breaks its schema"));
+        doc.responds(invalid.meaning("A part of the request does not match its schema"));
         doc.may_respond(400, "The request cannot be read");
         self.describe_conditions(doc);
         self.describe_answers(doc);
         if self.check.is_some() {
-            doc.may_respond(403, "The user may not treat this item");
+            doc.may_respond(403, "The user must not access this item");
         }
     }
 
@@ -61,12 +61,12 @@ impl Route {
                 doc.may_respond(
                     409,
                     match self.operation {
-                        Operation::Delete => "The item has changed, or others refer to it",
+                        Operation::Delete => "The item has changed, or other items refer to it",
                         _ => "The item has changed, or a value is taken",
                     },
                 );
                 if settings.requires_if_match {
-                    doc.may_respond(428, "The request has no If-Match");
+                    doc.may_respond(428, "The header If-Match is missing");
                 }
             }
         }
@@ -74,7 +74,7 @@ impl Route {
             doc.may_respond(409, "A value is taken");
         }
         if self.core.scope.is_some() && self.operation.has_draft() {
-            doc.may_respond(403, "The item would not be one of the user");
+            doc.may_respond(403, "The item would not belong to the user");
         }
         doc.responds(busy_store());
     }
@@ -93,10 +93,11 @@ impl Route {
         }
         match self.operation {
             Operation::List => {
-                let link = HeaderDoc::new("Link", "The pages beside this one").sometimes();
+                let link = HeaderDoc::new("Link", "The adjacent pages").sometimes();
                 let mut page = ResponseDoc::new(200).content(content(&schemas.page)).header(link);
                 if self.core.settings.counts {
-                    let total = HeaderDoc::new("X-Total-Count", "The number of items, if asked");
+                    let total =
+                        HeaderDoc::new("X-Total-Count", "The number of items, if requested");
                     page = page.header(total.sometimes());
                 }
                 doc.responds(page.meaning("A page of items").header(cache_control()));
@@ -108,14 +109,17 @@ impl Route {
             }
             Operation::Replace | Operation::Patch => {
                 doc.responds(item(200));
-                let minimal = ResponseDoc::new(204).meaning("Written; the client wants no item");
+                let minimal =
+                    ResponseDoc::new(204).meaning("Written; the client does not request the item");
                 doc.responds(minimal.header(etag()));
                 if self.operation == Operation::Replace && self.core.settings.put_creates {
                     doc.responds(item(201).header(location()));
                     doc.responds(bare());
                 }
             }
-            Operation::Delete => doc.responds(ResponseDoc::new(204).meaning("The item is gone")),
+            Operation::Delete => {
+                doc.responds(ResponseDoc::new(204).meaning("The item was deleted"))
+            }
         }
     }
 }
@@ -129,8 +133,8 @@ fn content(schema: &Answered) -> Content {
 }
 
 fn precondition_failed() -> ResponseDoc {
-    let present = HeaderDoc::new("ETag", "The entity tag of the present version").sometimes();
-    ResponseDoc::error(412).meaning("The item has another version").header(present)
+    let present = HeaderDoc::new("ETag", "The entity tag of the current version").sometimes();
+    ResponseDoc::error(412).meaning("The item has a different version").header(present)
 }
 
 fn etag() -> HeaderDoc {
@@ -138,5 +142,5 @@ fn etag() -> HeaderDoc {
 }
 
 fn cache_control() -> HeaderDoc {
-    HeaderDoc::new("Cache-Control", "The rule for caches")
+    HeaderDoc::new("Cache-Control", "The caching rule")
 }

@@ -30,10 +30,10 @@ impl JsonPatch {
     /// Parses the operations of a patch.
     pub(super) fn of(patch: Value, max_size: u64) -> Result<Self, ApiError> {
         let Value::Array(operations) = patch else {
-            return Err(invalid("", "A JSON patch is a list", "type"));
+            return Err(invalid("", "A JSON patch must be a list", "type"));
         };
         if operations.len() > MAX_OPERATIONS {
-            let message = format!("A patch has at most {MAX_OPERATIONS} operations");
+            let message = format!("A patch must have at most {MAX_OPERATIONS} operations");
             return Err(invalid("", message, "maxItems"));
         }
         let operation = |(index, mut operation): (usize, Value)| {
@@ -60,7 +60,7 @@ impl JsonPatch {
         let mut size = size_of(&plain)?;
         for (index, operation) in self.operations.iter().enumerate() {
             let field = || format!("[{index}]");
-            let no_place = || invalid(field(), "There is no such place in the item", "patch");
+            let no_place = || invalid(field(), "The item does not have this location", "patch");
             if names_origin(operation) {
                 return Err(no_place());
             }

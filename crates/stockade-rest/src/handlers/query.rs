@@ -70,7 +70,7 @@ impl ParsedQuery {
 
     /// Starts the page at a cursor.
     fn begin_at(&mut self, core: &Core, text: &str) -> Result<(), ApiError> {
-        let unreadable = || invalid("cursor", "This is no cursor of such a list", "custom");
+        let unreadable = || invalid("cursor", "The cursor does not belong to this list", "custom");
         let cursor = Cursor::read(text).ok_or_else(unreadable)?;
         let is_possible = match &cursor.place {
             Place::Keys(keys) => {
@@ -101,7 +101,7 @@ impl ParsedQuery {
         let Some(id) = self.begins_at.take() else { return Ok(()) };
         let item = core.store.get(&id, &self.list_query.scope).await;
         let item = item.map_err(|error| core.failure(error, false))?;
-        let gone = || invalid("cursor", "The item at which this page begins is gone", "custom");
+        let gone = || invalid("cursor", "The first item of this page no longer exists", "custom");
         self.list_query.after = Some(item.ok_or_else(gone)?.keys(&self.key_names())?);
         Ok(())
     }
@@ -138,7 +138,7 @@ fn validated(core: &Core, sent: Map<String, Value>) -> Result<Map<String, Value>
     let mut errors: Vec<FieldError> = Vec::new();
     for name in sent.keys().filter(|name| !is_known(name)) {
         let hint = did_you_mean(name, core.parameters.iter().map(String::as_str));
-        let message = format!("There is no such parameter{hint}");
+        let message = format!("Unknown parameter{hint}");
         errors.push(FieldError::new(short(name), message, "additionalProperties"));
     }
     let options = ValidationOptions::query();
@@ -167,12 +167,12 @@ fn filters(core: &Core, query: &Map<String, Value>) -> Result<Vec<Filter>, ApiEr
             value => vec![value.clone()],
         };
         if values.is_empty() || values.iter().any(Value::is_null) {
-            return Err(invalid(&*known.parameter, "A filter has a value", "type"));
+            return Err(invalid(&*known.parameter, "A filter must have a value", "type"));
         }
         filters.push(Filter { field: known.field.clone(), op: known.op, values });
     }
     if filters.len() > MAX_FILTERS {
-        let message = format!("A list has at most {MAX_FILTERS} filters");
+        let message = format!("A list must have at most {MAX_FILTERS} filters");
         return Err(invalid("", message, "maxProperties"));
     }
     Ok(filters)
@@ -183,7 +183,7 @@ fn filters(core: &Core, query: &Map<String, Value>) -> Result<Vec<Filter>, ApiEr
 fn sorts(core: &Core, text: &str) -> Result<Vec<Sort>, ApiError> {
     let refused = |message: String| invalid("sort", message, "pattern");
     if text.split(',').count() > MAX_SORTS {
-        return Err(refused(format!("An order has at most {MAX_SORTS} fields")));
+        return Err(refused(format!("An order must have at most {MAX_SORTS} fields")));
     }
     let mut sorts: Vec<Sort> = Vec::new();
     for name in text.split(',') {
@@ -194,7 +194,7 @@ fn sorts(core: &Core, text: &str) -> Result<Vec<Sort>, ApiError> {
         let known = || core.sorts.iter().map(|sort| sort.field.as_str());
         if !known().any(|known| known == field) {
             let hint = did_you_mean(field, known());
-            return Err(refused(format!("Lists are not sorted by {:?}{hint}", short(field))));
+            return Err(refused(format!("Lists cannot be sorted by {:?}{hint}", short(field))));
         }
         if !sorts.iter().any(|sort| sort.field == field) {
             sorts.push(Sort { field: field.to_owned(), direction });

@@ -230,10 +230,10 @@ impl Route {
 fn check_place(name: &str, id: &Value) -> Result<(), ApiError> {
     let Value::String(id) = id else { return Ok(()) };
     if id.is_empty() || id == "." || id == ".." || id.chars().any(|it| it.is_ascii_control()) {
-        return Err(invalid(name, "No path can have this id", "pattern"));
+        return Err(invalid(name, "A path cannot contain this id", "pattern"));
     }
     if id.len() > MAX_ID {
-        return Err(invalid(name, format!("An id has at most {MAX_ID} bytes"), "maxLength"));
+        return Err(invalid(name, format!("An id must have at most {MAX_ID} bytes"), "maxLength"));
     }
     Ok(())
 }

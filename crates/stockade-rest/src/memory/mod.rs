@@ -231,7 +231,8 @@ impl<T: Entity + Clone> Store<T> for MemoryStore<T> {
             .filters()
             .iter()
             .filter(|(field, ops)| ops.contains(&Op::Prefix) && self.canonical.is_decimal(field));
-        let mistakes = decimals.map(|(field, _)| format!("{field} is a number without prefixes"));
+        let mistakes =
+            decimals.map(|(field, _)| format!("{field} is a number, so it does not have prefixes"));
         let mistakes: Vec<String> = mistakes.collect();
         mistakes.into_iter().for_each(|mistake| doc.issue(mistake));
     }

@@ -72,7 +72,7 @@ impl<T: Entity + Clone> Table<T> {
     ) -> Result<Versioned<T>, StoreError> {
         let id = Key(field(&json, T::ID).clone());
         if id.0.is_null() {
-            return Err(StoreError::failed("there is no id: set `MemoryStore::ids`"));
+            return Err(StoreError::failed("the item does not have an id: set `MemoryStore::ids`"));
         }
         if self.rows.contains_key(&id) {
             return Err(StoreError::taken(T::ID));

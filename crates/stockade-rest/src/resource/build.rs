@@ -39,7 +39,7 @@ pub(super) fn routes<T: Entity>(resource: Resource<T>) -> RouteTree {
         let validates =
             |(of, it): &(Operation, Access<T>)| *of == Operation::Replace && it.check.is_some();
         if rules.iter().any(validates) {
-            check.issue("put_creates: a new item is not judged by `Access::check`");
+            check.issue("put_creates: `Access::check` does not check new items");
         }
     }
     let core = check.core(resource);
@@ -147,13 +147,13 @@ impl Checker<'_> {
             match access.iter().rev().find(|(of, _)| *of == operation) {
                 Some((_, access)) if access.check.is_some() && !operation.has_item() => {
                     self.issue(format!(
-                        "{operation} has no item that `Access::check` could judge: use a scope"
+                        "{operation} does not have an item for `Access::check`: use a scope"
                     ));
                 }
                 Some((_, access)) => rules.push((operation, access.clone())),
                 None => self.issue(format!(
-                    "{operation} has no rule of access: `read`, `write` or `allow` sets one, \
-                     `only` leaves an operation out"
+                    "{operation} does not have an access rule: set one with `read`, `write` or \
+                     `allow`, or exclude the operation with `only`"
                 )),
             }
         }
@@ -272,29 +272,29 @@ impl Checker<'_> {
         // error.
         if field.is_none() && !fields.unwritten.iter().any(|known| known == name) {
             let hint = did_you_mean(name, fields.names());
-            self.issue(format!("{by}: there is no field `{name}`{hint}"));
+            self.issue(format!("{by}: unknown field `{name}`{hint}"));
         }
         field
     }
 
     fn check_names<T: Entity>(&mut self, fields: &Fields, resource: &Resource<T>) {
         if fields.all.is_empty() {
-            return self.issue("its type is no struct with named fields");
+            return self.issue("its type is not a struct with named fields");
         }
         for name in &fields.unwritten {
             // A change of another field would write it as null.
             self.issue(format!(
-                "serde reads `{name}` and does not write it under this name, so that PATCH would \
-                 lose it: take `skip_serializing` or the second name away, and leave it out of \
-                 answers by `hidden`"
+                "serde reads `{name}` but does not write it under this name, so PATCH would lose \
+                 it: remove `skip_serializing` or the second name, and use `hidden` to omit it \
+                 from responses"
             ));
         }
         if let Some(id) = self.field(fields, T::ID, "`Entity::ID`") {
             if matches!(id.kind, Kind::Boolean | Kind::Other) || id.is_optional {
-                self.issue("the id is a number or a text, and always there");
+                self.issue("the id must be a number or a string, and must not be optional");
             }
             if resource.hidden.contains(&id.name) {
-                self.issue("the id cannot be hidden: the path of an item has it");
+                self.issue("the id cannot be hidden, because the path of an item contains it");
             }
         }
         for name in &resource.server_fields {
@@ -311,7 +311,7 @@ impl Checker<'_> {
         for (name, ops) in &resource.filters {
             let Some(field) = self.field(fields, name, "filter") else { continue };
             if resource.hidden.contains(name) {
-                self.issue(format!("filter: `{name}` is hidden, and a filter would tell it"));
+                self.issue(format!("filter: `{name}` is hidden, but a filter would reveal it"));
             }
             let usual = || {
                 let null = field.is_optional.then_some(Op::Null);
@@ -326,9 +326,9 @@ impl Checker<'_> {
                     op => format!("{name}[{}]", op.name()),
                 };
                 if RESERVED.contains(&&*parameter) {
-                    self.issue(format!("filter: the parameter `{parameter}` has a meaning"));
+                    self.issue(format!("filter: the parameter name `{parameter}` is reserved"));
                 } else if filters.iter().any(|known| known.parameter == parameter) {
-                    self.issue(format!("filter: `{parameter}` is there twice"));
+                    self.issue(format!("filter: duplicate parameter `{parameter}`"));
                 } else {
                     filters.push(FilterField { parameter, field: name.clone(), op });
                 }
@@ -342,19 +342,17 @@ impl Checker<'_> {
         for name in &resource.sorts {
             let Some(field) = self.field(fields, name, "sort") else { continue };
             if resource.hidden.contains(name) {
-                self.issue(format!("sort: `{name}` is hidden, and an order would tell it"));
+                self.issue(format!("sort: `{name}` is hidden, but an order would reveal it"));
             }
             if field.is_optional {
-                self.issue(format!(
-                    "sort: `{name}` is optional, and null has no place in an order"
-                ));
+                self.issue(format!("sort: `{name}` is optional, but null cannot be sorted"));
             }
             if field.kind == Kind::Other {
-                self.issue(format!("sort: the values of `{name}` have no order"));
+                self.issue(format!("sort: the values of `{name}` cannot be sorted"));
             }
             if field.is_long {
                 self.issue(format!(
-                    "sort: a cursor has no room for `{name}`: it needs `max_length` of at most \
+                    "sort: `{name}` is too long for a cursor: set `max_length` to at most \
                      {MAX_SORTED}"
                 ));
             }
@@ -384,11 +382,11 @@ impl Checker<'_> {
     fn check_hooks<T: Entity>(&mut self, resource: &Resource<T>) {
         for (operation, _) in &resource.before {
             if !operation.has_draft() {
-                self.issue(format!("before: {operation} has no draft"));
+                self.issue(format!("before: {operation} does not have a draft"));
             }
         }
         if resource.after.iter().any(|(operation, _)| *operation == Operation::Delete) {
-            self.issue("after: Delete has no item");
+            self.issue("after: Delete does not have an item");
         }
     }
 

@@ -83,7 +83,7 @@ use crate::store::{NewRow, Op, RowFilter, Store, Versioned};
 /// }));
 /// # }
 /// ```
-#[must_use = "a resource does nothing until its routes stand in a tree"]
+#[must_use = "a resource does nothing until its routes are in a tree"]
 pub struct Resource<T: Entity> {
     name: String,
     store: Box<dyn ErasedStore>,

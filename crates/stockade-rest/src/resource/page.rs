@@ -25,7 +25,8 @@ pub(super) fn rule(items: Rule) -> Rule {
 
 /// Creates the rule of a page that may omit items.
 pub(super) fn skipping_rule(items: Rule) -> Rule {
-    let skipped = "The number of items that cannot be read and are left out; absent for none";
+    let skipped =
+        "The number of items that cannot be read and are omitted; absent if there are none";
     rule(items).property("skipped", Rule::integer().minimum(1).description(skipped))
 }
 

@@ -16,9 +16,9 @@ pub(super) fn cannot_filter(field: &Field, op: Op) -> Option<&'static str> {
         Op::Null if field.is_optional => None,
         Op::Null => Some("it is never null"),
         _ if field.kind == Kind::Other => Some("its values cannot be compared"),
-        Op::Prefix if field.kind != Kind::Text => Some("it is no text"),
+        Op::Prefix if field.kind != Kind::Text => Some("it is not a string"),
         Op::Lt | Op::Lte | Op::Gt | Op::Gte if field.kind == Kind::Boolean => {
-            Some("it has two values")
+            Some("it is a boolean")
         }
         _ => None,
     }
@@ -29,8 +29,8 @@ pub(super) fn cannot_filter(field: &Field, op: Op) -> Option<&'static str> {
 pub(super) fn sort_rule(id: &str, sorts: &[String]) -> Option<Rule> {
     let listed = order_fields(id, sorts).join(", ");
     let rule = Rule::string().description(format!(
-        "The order: up to {MAX_SORTS} of {listed}, with commas between them, each with - in \
-         front for the greatest first"
+        "The order: up to {MAX_SORTS} of {listed}, separated by commas; a leading - sorts in \
+         descending order"
     ));
     (!sorts.is_empty()).then_some(rule)
 }
@@ -77,7 +77,7 @@ pub(super) fn query_rule(
     }
     if counts {
         let count = Rule::string().values(["exact"]);
-        let count = count.description("Asks for `X-Total-Count`, counted to 10,000 at most");
+        let count = count.description("Requests `X-Total-Count`, counted up to 10,000");
         rule = rule.property("count", count);
     }
     for filter in filters {
