@@ -16,7 +16,7 @@ pub(crate) fn describe_post(
     has_hashes: bool,
 ) {
     doc.reads_body(BodyKind::Typed);
-    doc.may_respond(415, "The body is no JSON in UTF-8");
+    doc.may_respond(415, "The body is not JSON in UTF-8");
     let mut request = request("object", &["null"], has_hashes);
     if batch > 0 {
         // Object keywords do not affect a list, and list keywords do not affect
@@ -29,7 +29,7 @@ pub(crate) fn describe_post(
     checks(doc, InputFrom::Body, &request);
     if has_uploads {
         doc.reads_header("GraphQL-Require-Preflight", false);
-        doc.may_respond(403, "A form comes without the header that a page cannot send");
+        doc.may_respond(403, "The form lacks the header that protects against CSRF");
     }
     let events = ResponseDoc::text(200, "text/event-stream");
     doc.responds(events.meaning("The outcomes of the operation, as events"));
@@ -41,8 +41,8 @@ pub(crate) fn describe_get(doc: &mut RouteDescription, has_hashes: bool) {
     // CORS may allow the request's origin.
     doc.guards_origin();
     doc.reads_header("Sec-Fetch-Site", false);
-    doc.may_respond(403, "A page of another site asks");
-    doc.may_respond(405, "The operation is no query");
+    doc.may_respond(403, "The request comes from another site");
+    doc.may_respond(405, "The operation is not a query");
     checks(doc, InputFrom::Query, &request("string", &[], has_hashes));
     describe_both(doc, false);
 }
@@ -104,10 +104,10 @@ fn describe_both(doc: &mut RouteDescription, has_batches: bool) {
     let refusal = json!({
         "type": "object", "properties": { "errors": errors }, "required": ["errors"],
     });
-    doc.responds(answer(200, &outcome, "The outcome of the operation"));
+    doc.responds(answer(200, &outcome, "The result of the operation"));
     doc.responds(answer(400, &refusal, "The operation did not run"));
     doc.responds(answer(413, &refusal, "The request has too many values"));
-    doc.may_respond(406, "No form of the answer is accepted");
+    doc.may_respond(406, "No supported response form is accepted");
 }
 
 /// Returns the schema of a request. `map` is the type of variables and

@@ -86,7 +86,7 @@ impl Document {
         });
         if let Some(missing) = missing {
             let (name, of_type) = (&missing.node.name.node, &missing.node.var_type.node);
-            let message = format!("The variable ${name} of the type {of_type} is not given");
+            let message = format!("The variable ${name} of the type {of_type} is missing");
             return Err(GraphQlError::at(message, missing.pos));
         }
         let mut values = 0_usize;
@@ -117,7 +117,8 @@ impl Document {
     }
 
     fn find(&self, name: Option<&str>) -> Result<&Positioned<OperationDefinition>, GraphQlError> {
-        let unknown = || GraphQlError::new("The document has no operation of this name");
+        let unknown =
+            || GraphQlError::new("The document does not have an operation with this name");
         match (&self.parsed.operations, name) {
             (DocumentOperations::Single(one), None) => Ok(one),
             (DocumentOperations::Single(_), Some(_)) => Err(unknown()),
@@ -128,7 +129,9 @@ impl Document {
                 let mut several = several.values();
                 match (several.next(), several.next()) {
                     (Some(one), None) => Ok(one),
-                    _ => Err(GraphQlError::new("The request names no operation of several")),
+                    _ => Err(GraphQlError::new(
+                        "The document has several operations: set `operationName`",
+                    )),
                 }
             }
         }
@@ -247,7 +250,7 @@ impl<'d> Measuring<'d> {
         let inner = self.selections(&field.selection_set.node)?;
         let is_schema = matches!(&*field.name.node, "__schema" | "__type" | "_service");
         if is_schema && inner.schema_lists > SCHEMA_LISTS {
-            return Err(GraphQlError::at("The schema is asked for in circles", *pos));
+            return Err(GraphQlError::at("The introspection query is cyclic", *pos));
         }
         let is_list =
             matches!(&*field.name.node, "fields" | "inputFields" | "interfaces" | "possibleTypes");
@@ -313,10 +316,7 @@ fn check_parts(size: Size, pos: Pos) -> Result<(), GraphQlError> {
     if size.parts <= PARTS {
         return Ok(());
     }
-    Err(GraphQlError::at(
-        format!("More than {PARTS} fields and values, with those of fragments"),
-        pos,
-    ))
+    Err(GraphQlError::at(format!("More than {PARTS} fields and values, including fragments"), pos))
 }
 
 /// Adds the value of an argument.
@@ -353,7 +353,7 @@ pub(crate) fn count(value: &ConstValue, pos: Pos) -> Result<usize, GraphQlError>
 /// would look up the file without a check.
 fn check_text(text: &str, pos: Pos) -> Result<(), GraphQlError> {
     if text.starts_with(FILE) {
-        return Err(GraphQlError::at("A file comes by a form, and not by its number", pos));
+        return Err(GraphQlError::at("A file must be sent in a form", pos));
     }
     Ok(())
 }

@@ -52,7 +52,7 @@ use crate::web_socket::web_socket;
 /// answer.assert_json(&json!({ "data": { "add": 5 } }));
 /// # }
 /// ```
-#[must_use = "a schema does nothing until its routes stand in a tree"]
+#[must_use = "a schema does nothing until its routes are in a tree"]
 pub struct GraphQl {
     schema: Source,
     limits: Limits,
@@ -304,25 +304,26 @@ impl GraphQl {
     #[track_caller]
     pub fn routes(mut self) -> RouteTree {
         let mut mistakes = Vec::new();
-        let (engine, has_budgets) =
-            match self.schema {
-                Source::Unfinished(schema) => (schema.finish(&self.limits), true),
-                Source::Finished(engine) => {
-                    mistakes.extend(self.set_for_engine.iter().map(|name| {
-                        format!("`{name}` has no effect on a schema that is finished")
-                    }));
-                    self.limits.depth = usize::MAX;
-                    self.limits.directives = usize::MAX;
-                    (engine, false)
-                }
-            };
+        let (engine, has_budgets) = match self.schema {
+            Source::Unfinished(schema) => (schema.finish(&self.limits), true),
+            Source::Finished(engine) => {
+                mistakes.extend(
+                    self.set_for_engine
+                        .iter()
+                        .map(|name| format!("`{name}` has no effect on a finished schema")),
+                );
+                self.limits.depth = usize::MAX;
+                self.limits.directives = usize::MAX;
+                (engine, false)
+            }
+        };
         let documents = self.persisted.map(|persisted| persisted.build(&self.limits, &*engine));
         let (documents, faults) = documents.unwrap_or_default();
         mistakes.extend(faults);
         let schema = match schema_fact(engine.sdl()) {
             Ok(schema) => Some(Arc::new(schema)),
             Err(error) => {
-                mistakes.push(format!("the schema cannot be read again: {error}"));
+                mistakes.push(format!("the exported schema cannot be parsed: {error}"));
                 None
             }
         };
@@ -362,10 +363,10 @@ impl GraphQl {
             mistakes.iter().for_each(|mistake| doc.issue(mistake));
         };
         let post = Handler::erased(move |req| Box::pin(Arc::clone(&of_post).post(req)), describe);
-        let get = RouteEntry::of_handler(get).docs(RouteDocs::new("Runs a query of GraphQL"));
+        let get = RouteEntry::of_handler(get).docs(RouteDocs::new("Runs a GraphQL query"));
         let post = RouteEntry::of_handler(post)
             .accepts(types)
-            .docs(RouteDocs::new("Runs an operation of GraphQL"));
+            .docs(RouteDocs::new("Runs a GraphQL operation"));
         let post = if self.limits.batch > 0 { post.with_parts() } else { post };
         let post = self.max_body.into_iter().fold(post, RouteEntry::max_body);
         let get = with_reasons(get, self.public.as_deref(), None);

@@ -237,7 +237,7 @@ impl Logging<'_> {
     /// Logs the number of errors without a separate line.
     fn end(self) {
         if self.skipped > 0 {
-            let message = format!("{} further errors of this answer", self.skipped);
+            let message = format!("{} more errors in this response", self.skipped);
             self.context.log(&ApiError::new(500, message));
         }
     }

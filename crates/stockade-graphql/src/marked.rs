@@ -47,16 +47,16 @@ impl MarkRules {
         let mut mistakes = Vec::new();
         for (name, rule) in &self.described {
             if !has_type(members, name) {
-                mistakes.push(format!("check_marks: the schema has no type `{name}`"));
+                mistakes.push(format!("check_marks: unknown type `{name}`"));
             }
             add_as(&mut types, name, rule());
         }
         for (member, reason) in &self.allowed {
             if reason.trim().is_empty() {
-                mistakes.push(format!("allow_marked: `{member}` needs a reason"));
+                mistakes.push(format!("allow_marked: `{member}` must have a reason"));
             }
             if !members.contains_key(member) {
-                mistakes.push(format!("allow_marked: the schema has no member `{member}`"));
+                mistakes.push(format!("allow_marked: unknown member `{member}`"));
             }
         }
         let found = types.iter().flat_map(|(name, marked)| broken(members, &types, name, marked));

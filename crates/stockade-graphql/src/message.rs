@@ -54,7 +54,7 @@ impl Message {
     pub(crate) fn read(json: &[u8], batch: usize, values: usize) -> Result<Self, Unreadable> {
         let start = json.iter().find(|byte| !byte.is_ascii_whitespace());
         if start == Some(&b'[') && batch == 0 {
-            return Err(Unreadable::new("Batches are not taken here"));
+            return Err(Unreadable::new("Batches are not supported"));
         }
         if has_more_values(json, values) {
             // The count is meaningless for a text that is not JSON.
@@ -155,7 +155,7 @@ impl<'de> Visitor<'de> for ParamsVisitor {
         while let Some(key) = map.next_key::<Key>()? {
             let seen = seen.get_mut(key as usize);
             if seen.is_some_and(|seen| std::mem::replace(seen, true)) {
-                return Err(de::Error::custom(format!("`{}` stands twice", key.name())));
+                return Err(de::Error::custom(format!("duplicate member `{}`", key.name())));
             }
             match key {
                 Key::Query => params.query = member(&mut map, key)?,
@@ -233,13 +233,13 @@ impl<'de> Visitor<'de> for Batch {
         let mut batch = Vec::new();
         while let Some(params) = items.next_element()? {
             if batch.len() == self.most {
-                let message = format!("a batch has {} operations at most", self.most);
+                let message = format!("a batch must have at most {} operations", self.most);
                 return Err(de::Error::custom(message));
             }
             batch.push(params);
         }
         if batch.is_empty() {
-            return Err(de::Error::custom("a batch has one operation at least"));
+            return Err(de::Error::custom("a batch must have at least one operation"));
         }
         Ok(batch)
     }
@@ -302,7 +302,7 @@ mod tests {
             refused(&format!(r#"{{"variables": {value}}}"#), "invalid type");
             refused(&format!(r#"{{"extensions": {value}}}"#), "invalid type");
         }
-        refused(r#"{"query": "a", "query": "b"}"#, "`query` stands twice");
+        refused(r#"{"query": "a", "query": "b"}"#, "duplicate member `query`");
         refused("\"{ a }\"", "invalid type");
         refused("", "EOF");
         refused("{} {}", "trailing");
@@ -315,7 +315,7 @@ mod tests {
         refused("[{}, {}, {}]", "2 operations at most");
         refused(r#"[["{ a }"]]"#, "invalid type");
         let off = Message::read(b" [{}]", 0, 100).unwrap_err();
-        assert_eq!(off.message, "Batches are not taken here");
+        assert_eq!(off.message, "Batches are not supported");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use stockade_middleware::{ETag, Outcome, Preconditions, Validators};
 /// Responds to a browser that opens the path.
 pub(crate) fn respond(headers: &HeaderMap) -> Result<Response, ApiError> {
     if refuses_gzip(headers) {
-        return Err(ApiError::new(406, "the page is served with gzip alone"));
+        return Err(ApiError::new(406, "the page is served only with gzip"));
     }
     static TAG: OnceLock<ETag> = OnceLock::new();
     let tag = TAG.get_or_init(|| ETag::of(PAGE));

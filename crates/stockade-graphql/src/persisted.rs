@@ -46,7 +46,7 @@ use crate::recent::Recent;
 /// let known = client.post("/").json(&json!({ "documentId": id })).await;
 /// known.assert_json(&json!({ "data": { "one": 1 } }));
 /// let other = client.post("/").json(&json!({ "query": "{ one __typename }" })).await;
-/// other.assert_json_contains(json!({ "errors": [{ "message": "The document is not known here" }] }));
+/// other.assert_json_contains(json!({ "errors": [{ "message": "Unknown document" }] }));
 /// # }
 /// ```
 #[derive(Clone, Debug)]
@@ -82,7 +82,7 @@ impl PersistedQueries {
     pub(crate) fn build(self, limits: &Limits, engine: &dyn Engine) -> (Store, Vec<String>) {
         match self.documents {
             Documents::Cache(0) => {
-                let mistake = "`PersistedQueries::cache` keeps one document at least";
+                let mistake = "`PersistedQueries::cache` must store at least one document";
                 (Store::Off, vec![mistake.to_owned()])
             }
             Documents::Cache(most) => {
@@ -160,7 +160,7 @@ impl Store {
                 (Some(text), Some(hash)) => {
                     if Hash::of(&text) != hash {
                         return Err(Some(GraphQlError::new(
-                            "The hash is not that of the document",
+                            "The hash does not match the document",
                         )));
                     }
                     let document = reader.read(text).map_err(Some)?;
@@ -194,7 +194,7 @@ fn named(params: &Params) -> Result<Option<Hash>, Option<GraphQlError>> {
 
 #[cold]
 fn unknown() -> GraphQlError {
-    GraphQlError::new("The document is not known here").with_code("PERSISTED_QUERY_NOT_IN_LIST")
+    GraphQlError::new("Unknown document").with_code("PERSISTED_QUERY_NOT_IN_LIST")
 }
 
 // Clients recognize these two messages.

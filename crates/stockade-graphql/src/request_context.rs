@@ -86,7 +86,7 @@ impl RequestContext {
             let name = std::any::type_name::<T>();
             ApiError::new(
                 500,
-                format!("a resolver needs the state `{name}`, which is not provided"),
+                format!("a resolver needs the state `{name}`, but it is not provided"),
             )
         };
         self.head.state().ok_or_else(missing)

@@ -131,7 +131,8 @@ impl Service {
                 let response = self.run(operation, &RequestContext::of(req), settings).await;
                 response.respond(media, true)
             }
-            Ok(_) => Err(ApiError::new(405, "GET runs queries alone").with_header("allow", "POST")),
+            Ok(_) => Err(ApiError::new(405, "GET requests can only run queries")
+                .with_header("allow", "POST")),
             Err(refusal) => refuse(refusal, media, true),
         }
     }
@@ -141,7 +142,7 @@ impl Service {
         let uploads = self.uploads.ok_or_else(|| ApiError::new(415, "Unsupported Media Type"))?;
         let asks = |name| req.headers().get(name).is_some_and(|value| !value.is_empty());
         if !PREFLIGHTS.iter().any(asks) {
-            let message = "A form needs the header `GraphQL-Require-Preflight`";
+            let message = "A form must have the header `GraphQL-Require-Preflight`";
             return Err(ApiError::new(403, message));
         }
         let values = req.max_json_values();
@@ -166,7 +167,7 @@ impl Service {
         let kind =
             document.operation(operation_name.as_deref(), &variables).map_err(Refusal::Document)?;
         if document.asks_for_schema && !self.shown(settings).schema {
-            let error = GraphQlError::new("The schema is not shown here");
+            let error = GraphQlError::new("Introspection is disabled");
             return Err(Refusal::Document(error.with_code("INTROSPECTION_DISABLED")));
         }
         let mut operation = Operation::new(document, kind, operation_name, variables);
@@ -290,7 +291,7 @@ fn refuse(refusal: Refusal, media: Media, is_get: bool) -> Result<Response, ApiE
 
 #[cold]
 fn no_stream() -> GraphQlError {
-    GraphQlError::new("A subscription needs a way by which events come")
+    GraphQlError::new("A subscription needs server-sent events or a WebSocket")
 }
 
 #[cold]
@@ -313,7 +314,7 @@ fn is_form(req: &Request) -> bool {
 fn check_site(req: &Request) -> Result<(), ApiError> {
     let mut sites = req.headers().get_all("sec-fetch-site").iter();
     if sites.any(|site| site == "cross-site") && !req.has_listed_origin() {
-        return Err(ApiError::new(403, "A page of another site asks"));
+        return Err(ApiError::new(403, "The request comes from another site"));
     }
     Ok(())
 }

@@ -96,7 +96,7 @@ pub(crate) async fn read(
     let message = Message::read(&operations, 0, values)
         .map_err(|error| ApiError::new(error.status, error.message))?;
     let Message::One(mut params) = message else {
-        return Err(ApiError::new(400, "A form has one operation"));
+        return Err(ApiError::new(400, "A form must have exactly one operation"));
     };
     let map = named(&mut form, "map").await?.bytes().await?;
     let mut map: HashMap<String, Vec<String>> =
@@ -126,7 +126,7 @@ pub(crate) async fn read(
 
 async fn named(form: &mut Multipart, name: &'static str) -> Result<Part, ApiError> {
     let part = form.next().await?.filter(|part| part.name() == Some(name));
-    part.ok_or_else(|| ApiError::new(400, format!("`{name}` is missing, or not in its place")))
+    part.ok_or_else(|| ApiError::new(400, format!("`{name}` is missing or in the wrong position")))
 }
 
 fn malformed(name: &str) -> ApiError {
@@ -150,7 +150,7 @@ fn hold_place(variables: &mut Variables, path: &str) -> Result<(), ApiError> {
             *place = Value::Boolean(true);
             Ok(())
         }
-        _ => Err(ApiError::new(400, "`map` names no variable that is null")),
+        _ => Err(ApiError::new(400, "`map` must refer to a variable that is null")),
     }
 }
 

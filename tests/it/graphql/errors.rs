@@ -162,7 +162,7 @@ async fn hidden_errors_are_logged_once_with_path_and_request() {
     let lines = log::lines_with("everything.");
     assert_eq!(lines.len(), 20, "{lines:?}");
     assert!(lines[0].contains("everything.0.fails: each item"), "{lines:?}");
-    assert!(!log::lines_with("80 further errors of this answer").is_empty());
+    assert!(!log::lines_with("80 more errors in this response").is_empty());
 }
 
 #[tokio::test]

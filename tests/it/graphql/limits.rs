@@ -119,7 +119,7 @@ async fn a_finished_schema_keeps_its_own_limits_and_gets_the_others() {
     let graphql = finished().max_depth(3).max_complexity(10).max_directives(1);
     let error = TestClient::try_new(super::router(graphql)).unwrap_err();
     for name in ["max_depth", "max_complexity", "max_directives"] {
-        let message = format!("`{name}` has no effect on a schema that is finished");
+        let message = format!("`{name}` has no effect on a finished schema");
         assert!(error.to_string().contains(&message), "{error}");
     }
 }

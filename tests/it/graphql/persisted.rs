@@ -48,7 +48,7 @@ async fn a_cache_learns_documents() {
     assert_eq!(answer["errors"][0]["message"], "PersistedQueryNotFound");
 
     let wrong = refused(&client, &with_document(HASH, "{ node { name } }")).await;
-    assert_eq!(wrong, "The hash is not that of the document");
+    assert_eq!(wrong, "The hash does not match the document");
     let expected = json!({ "data": { "add": 5 } });
     send(&client, &with_document(HASH, DOCUMENT)).await.assert_json(&expected);
     send(&client, &by_hash(HASH)).await.assert_json(&expected);
@@ -89,7 +89,7 @@ async fn a_list_rejects_other_documents() {
         with_document(HASH, "{ __typename }"),
         by_hash(&"0".repeat(64)),
     ] {
-        assert_eq!(refused(&client, &body).await, "The document is not known here");
+        assert_eq!(refused(&client, &body).await, "Unknown document");
     }
     assert_eq!(refused(&client, &json!({})).await, "`query` is missing");
 }

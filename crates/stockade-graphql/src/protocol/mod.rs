@@ -155,7 +155,7 @@ impl Protocol {
             return self.close(ALREADY_EXISTS, reason);
         }
         if self.running.len() >= self.max_operations {
-            let message = format!("At most {} operations run at a time", self.max_operations);
+            let message = format!("At most {} operations can run at a time", self.max_operations);
             return self.send(
                 "error",
                 Some(&id),
@@ -258,7 +258,7 @@ impl Protocol {
         match serde_json::to_string(&ServerMessage { id, r#type, payload }) {
             Ok(text) => Action::Send(text),
             Err(error) => {
-                log::error!(target: "stockade::error", "GraphQL by a WebSocket: {error}");
+                log::error!(target: "stockade::error", "GraphQL over WebSocket: {error}");
                 self.fail()
             }
         }
@@ -282,8 +282,8 @@ const MAX_ID: usize = 100;
 /// The maximum size of a `connection_init` payload, in bytes: 64 KiB.
 const MAX_INIT: usize = 65_536;
 
-const NO_ID: &str = "The message has no id of 1 to 100 bytes";
-const NO_OBJECT: &str = "The payload is no object";
+const NO_ID: &str = "The message id must have 1 to 100 bytes";
+const NO_OBJECT: &str = "The payload must be an object";
 
 // The protocol's close codes: HTTP status codes plus 4000.
 const BAD_REQUEST: u16 = 4_400;

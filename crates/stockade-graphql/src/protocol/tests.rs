@@ -98,7 +98,7 @@ fn a_connection_begins_with_an_init() {
 fn rejects_an_init_that_is_not_an_object_or_too_large() {
     for payload in ["7", "[]", "\"token\"", "true"] {
         let init = format!(r#"{{"type":"connection_init","payload":{payload}}}"#);
-        check(&[(text(&init), "close 4400 (The payload is no object)")]);
+        check(&[(text(&init), "close 4400 (The payload must be an object)")]);
     }
     let long = "x".repeat(MAX_INIT);
     let init = format!(r#"{{"type":"connection_init","payload":{{"token":"{long}"}}}}"#);
@@ -169,8 +169,7 @@ fn rejects_a_duplicate_operation_id() {
 
 #[test]
 fn operations_are_counted() {
-    const REFUSED: &str =
-        r#"{"id":"3","type":"error","payload":[{"message":"At most 2 operations run at a time"}]}"#;
+    const REFUSED: &str = r#"{"id":"3","type":"error","payload":[{"message":"At most 2 operations can run at a time"}]}"#;
     check_ready(vec![
         (subscribe("1"), START_1),
         (subscribe("2"), START_2),
@@ -208,15 +207,15 @@ fn unknown_messages_close_the_connection() {
         (r#"{"type":"start","id":"1"}"#, "The message is of an unknown type"),
         (r#"{"type":"connection_ack"}"#, "The message is of an unknown type"),
         (r#"{"type":"next","id":"1","payload":{}}"#, "The message is of an unknown type"),
-        (r#"{"type":"ping","payload":"now"}"#, "The payload is no object"),
-        (r#"{"type":"pong","payload":[]}"#, "The payload is no object"),
+        (r#"{"type":"ping","payload":"now"}"#, "The payload must be an object"),
+        (r#"{"type":"pong","payload":[]}"#, "The payload must be an object"),
         (r#"{"type":"complete"}"#, NO_ID),
         (r#"{"type":"subscribe","payload":{}}"#, NO_ID),
         (r#"{"type":"subscribe","id":"","payload":{}}"#, NO_ID),
         (&long, NO_ID),
-        (r#"{"type":"subscribe","id":"1"}"#, "The payload is no object"),
-        (r#"{"type":"subscribe","id":"1","payload":null}"#, "The payload is no object"),
-        (r#"{"type":"subscribe","id":"1","payload":"{a}"}"#, "The payload is no object"),
+        (r#"{"type":"subscribe","id":"1"}"#, "The payload must be an object"),
+        (r#"{"type":"subscribe","id":"1","payload":null}"#, "The payload must be an object"),
+        (r#"{"type":"subscribe","id":"1","payload":"{a}"}"#, "The payload must be an object"),
     ] {
         let closed = format!("close 4400 ({reason})");
         check_ready(vec![(text(message), &closed), (text(INIT), "")]);

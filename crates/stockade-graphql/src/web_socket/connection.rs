@@ -242,7 +242,7 @@ impl Connection {
         let action = match ready!(Pin::new(&mut self.receiver).poll_next(cx)) {
             Some(Ok(SocketMessage::Text(text))) => self.protocol.receive(&text),
             Some(Ok(SocketMessage::Binary(_))) => {
-                self.protocol.bad_request("Messages of this protocol are texts")
+                self.protocol.bad_request("Messages of this protocol must be text")
             }
             // WebSocket pings, pongs and closes are not part of the protocol.
             Some(Ok(_)) => Action::Nothing,

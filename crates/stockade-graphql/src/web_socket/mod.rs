@@ -39,8 +39,8 @@ pub(crate) fn web_socket(service: Arc<Service>, options: SubscriptionOptions) ->
     let entry = RouteEntry::web_socket(handler)
         .options(socket)
         .docs(
-            RouteDocs::new("Runs operations of GraphQL by `graphql-transport-ws`")
-                .hidden("a document has one GET of a path, which is that without a WebSocket"),
+            RouteDocs::new("Runs GraphQL operations over `graphql-transport-ws`")
+                .hidden("a document has one GET per path, which is the GET without a WebSocket"),
         )
         .with_parts();
     match describing {
