@@ -64,7 +64,7 @@ impl ErrorObject {
 
     /// Creates the error of a response object above the size limit.
     pub(crate) fn too_large() -> Self {
-        Self { data: Some(json!({ "reason": "the answer is too large" })), ..Self::INTERNAL }
+        Self { data: Some(json!({ "reason": "the response is too large" })), ..Self::INTERNAL }
     }
 
     /// Creates the error of a call from the error that a route would send. The

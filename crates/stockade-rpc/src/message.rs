@@ -84,13 +84,13 @@ fn read_batch<'t>(
     while reader.next_or_close(b']', entries.is_empty())? {
         if entries.len() == most {
             reader.raw_value()?;
-            return Err(ErrorObject::request(&format!("a batch has {most} calls at most")));
+            return Err(ErrorObject::request(&format!("a batch must have at most {most} calls")));
         }
         entries.push(Entry::of(Members::read(reader)?, rules));
     }
     reader.end()?;
     if entries.is_empty() {
-        return Err(ErrorObject::request("a batch has one call at least"));
+        return Err(ErrorObject::request("a batch must have at least one call"));
     }
     Ok(entries)
 }
@@ -159,8 +159,8 @@ impl<'t> Members<'t> {
         if !is_plain && self.jsonrpc != Some("\"2.0\"") {
             return Err("`jsonrpc` is not \"2.0\"");
         }
-        let method = self.method.ok_or("it names no method")?;
-        let method = text_of(method).ok_or("`method` is no text")?;
+        let method = self.method.ok_or("`method` is missing")?;
+        let method = text_of(method).ok_or("`method` is not a string")?;
         let params = self.params.filter(|params| *params != "null");
         if params.is_some_and(|params| !params.starts_with(['[', '{'])) {
             return Err("`params` is neither an array nor an object");
@@ -173,13 +173,13 @@ impl<'t> Entry<'t> {
     /// Creates the entry of a value. If it is not a call, the entry is an
     /// error.
     fn of(members: Option<Members<'t>>, rules: Rules) -> Self {
-        let Some(members) = members else { return Self::refused("it is no object") };
+        let Some(members) = members else { return Self::refused("it is not an object") };
         if members.has_double {
-            return Self::refused("a member is there twice");
+            return Self::refused("duplicate member name");
         }
         let id = members.id;
         if id.is_some_and(|id| !is_id(id)) {
-            return Self::refused("the id is neither text nor a number nor null");
+            return Self::refused("the id must be a string, a number or null");
         }
         let is_plain = rules.takes_plain && members.jsonrpc.is_none();
         match members.call(is_plain) {

@@ -30,7 +30,7 @@ use stockade_validation::ValidationOptions;
 /// # Ok::<(), ConfigError>(())
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "a method does nothing until it stands in an `Rpc`"]
+#[must_use = "a method does nothing until it is in an `Rpc`"]
 pub struct RpcMethod {
     pub(crate) entry: RouteEntry,
     /// The codes and messages of the method's errors.

@@ -67,7 +67,7 @@ impl Notifier {
     }
 }
 
-const NO_SOCKET: &str = "The method is called by a WebSocket alone";
+const NO_SOCKET: &str = "The method can only be called over a WebSocket";
 
 impl FromRequest for Notifier {
     async fn from_request(req: &mut Request) -> Result<Self, ApiError> {

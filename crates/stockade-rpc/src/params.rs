@@ -162,7 +162,7 @@ fn items(params: &str) -> Result<Vec<&str>, ErrorObject> {
 }
 
 fn too_many(most: usize) -> ErrorObject {
-    let message = format!("has more values than the {most} that the method takes");
+    let message = format!("must have at most {most} values");
     ErrorObject::params("maxItems", message)
 }
 
@@ -200,7 +200,7 @@ mod tests {
         check(named(), Some("[]"), Ok("{}"));
         check(named(), None, Ok("{}"));
         check(named(), Some(r#"{"b":2}"#), Ok(r#"{"b":2}"#));
-        check(named(), Some("[1,2,3]"), Err("has more values than the 2 that the method takes"));
+        check(named(), Some("[1,2,3]"), Err("must have at most 2 values"));
     }
 
     #[test]
@@ -209,11 +209,7 @@ mod tests {
         check(ParamsKind::Listed, None, Ok("[]"));
         check(ParamsKind::Single, Some("[ 7 ]"), Ok("7"));
         check(ParamsKind::Single, Some("[]"), Err("is required"));
-        check(
-            ParamsKind::Single,
-            Some("[7,8]"),
-            Err("has more values than the 1 that the method takes"),
-        );
+        check(ParamsKind::Single, Some("[7,8]"), Err("must have at most 1 values"));
         check(ParamsKind::Any, Some("[7]"), Ok("[7]"));
         check(ParamsKind::Any, None, Err("is required"));
     }

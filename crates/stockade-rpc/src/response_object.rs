@@ -127,7 +127,7 @@ async fn collect(asked: Asked<'_>, form: Form, body: HttpBody) -> Result<Vec<u8>
         Ok(bytes) => write_result(asked, form, &bytes),
         Err(error) => {
             let method = asked.method;
-            log::error!(target: TARGET, "rpc:{method}: its result broke off: {error}");
+            log::error!(target: TARGET, "rpc:{method}: its result was cut off: {error}");
             Err(ErrorObject::INTERNAL)
         }
     }
@@ -242,7 +242,7 @@ mod tests {
         let internal = r#"{"error":{"code":-32603,"message":"Internal error"},"id":7}"#;
         check(200, "image/png", "png", internal);
         check(302, "application/json", "{}", internal);
-        let large = r#"{"error":{"code":-32603,"message":"Internal error","data":{"reason":"the answer is too large"}},"id":7}"#;
+        let large = r#"{"error":{"code":-32603,"message":"Internal error","data":{"reason":"the response is too large"}},"id":7}"#;
         check(200, "application/json", "\"123456789012345678901234567890\"", large);
         let conflict = r#"{"error":{"code":-32009,"message":"Conflict","data":{"status":409,"details":{"a":1}}},"id":7}"#;
         check(409, "application/json", r#"{"a":1}"#, conflict);

@@ -47,7 +47,7 @@ use crate::web_socket::web_socket;
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "methods do nothing until their routes stand in a tree"]
+#[must_use = "methods do nothing until their routes are in a tree"]
 pub struct Rpc {
     methods: Vec<(String, RouteEntry)>,
     /// The errors of methods, for `rpc.discover`.
@@ -121,7 +121,7 @@ impl Rpc {
     /// Returns the configuration error in a name.
     fn fault(&self, name: &str) -> Option<String> {
         if name.is_empty() {
-            return Some("a method has a name".to_owned());
+            return Some("a method must have a name".to_owned());
         }
         if name.starts_with(RESERVED) {
             return Some(format!(
@@ -131,11 +131,7 @@ impl Rpc {
         let earlier = self.methods.iter().find(|(known, _)| known == name);
         earlier.map(|(_, earlier)| {
             let place = earlier.location();
-            format!(
-                "the method {name:?} is there twice, first at {}:{}",
-                place.file(),
-                place.line()
-            )
+            format!("duplicate method {name:?}, first at {}:{}", place.file(), place.line())
         })
     }
 
@@ -213,7 +209,7 @@ impl Rpc {
         }
         let entry = RouteEntry::of_handler(handler)
             .accepts(MEDIA_TYPES)
-            .docs(RouteDocs::new("Calls methods by JSON-RPC 2.0"))
+            .docs(RouteDocs::new("Calls methods over JSON-RPC 2.0"))
             .calling(set);
         let tree = RouteTree::new().method(Method::POST, entry);
         let tree = match socket {
@@ -244,7 +240,7 @@ impl Rpc {
             let document = document.get().cloned();
             async move { document.map(Json).ok_or_else(not_made) }
         };
-        let docs = RouteDocs::new("Describes the methods by OpenRPC");
+        let docs = RouteDocs::new("Describes the methods as an OpenRPC document");
         set.methods.push((DISCOVER.to_owned(), RouteEntry::new(discover).docs(docs)));
         let info = json!({ "title": self.title, "version": self.version });
         let errors = self.errors.clone();
@@ -256,17 +252,20 @@ impl Rpc {
     fn issues(&self) -> Vec<ConfigIssue> {
         let mut mistakes = self.mistakes.clone();
         if self.methods.is_empty() {
-            mistakes.push(ConfigIssue::new("an `Rpc` has one method at least").at(self.location));
+            mistakes
+                .push(ConfigIssue::new("an `Rpc` must have at least one method").at(self.location));
         }
         let unsafe_names = self.methods.iter().filter(|(name, _)| self.rest && !is_segment(name));
         mistakes.extend(unsafe_names.map(|(name, entry)| {
-            let message = format!("the method {name:?} is no segment of a path, as `rest` needs");
+            let message =
+                format!("the method {name:?} is not a valid path segment, but `rest` needs one");
             ConfigIssue::new(message).at(entry.location())
         }));
         for (name, value) in [("max_batch", self.max_batch), ("parallel", self.parallel)] {
             if value == 0 {
-                mistakes
-                    .push(ConfigIssue::new(format!("`{name}` is 1 at least")).at(self.location));
+                mistakes.push(
+                    ConfigIssue::new(format!("`{name}` must be at least 1")).at(self.location),
+                );
             }
         }
         mistakes
@@ -281,7 +280,7 @@ fn is_segment(name: &str) -> bool {
 
 #[cold]
 fn not_made() -> ApiError {
-    ApiError::new(500, "this is a bug in stockade: the document of `rpc.discover` is not made")
+    ApiError::new(500, "this is a bug in stockade: the document of `rpc.discover` was not created")
 }
 
 /// The accepted media types. A page on another origin cannot send any of them

@@ -162,12 +162,12 @@ impl<'s> Methods<'s> {
 
 #[cold]
 fn not_built() -> ApiError {
-    ApiError::new(500, "this is a bug in stockade: the methods of JSON-RPC are not compiled")
+    ApiError::new(500, "this is a bug in stockade: the methods of JSON-RPC were not compiled")
 }
 
 /// Describes the route; its methods add the details.
 pub(crate) fn describe(doc: &mut RouteDescription) {
     doc.reads_body(BodyKind::Raw);
-    doc.responds(ResponseDoc::any_json(200).meaning("The answers to the calls"));
+    doc.responds(ResponseDoc::any_json(200).meaning("The responses to the calls"));
     doc.responds(ResponseDoc::new(204).meaning("All calls were notifications"));
 }

@@ -88,7 +88,7 @@ impl Running {
         self.answers.retain_mut(|answer| match answer.as_mut().poll(cx) {
             Poll::Ready(Ok(())) => false,
             Poll::Ready(Err(error)) => {
-                log::error!(target: "stockade::error", "JSON-RPC by a WebSocket: {error}");
+                log::error!(target: "stockade::error", "JSON-RPC over WebSocket: {error}");
                 false
             }
             Poll::Pending => true,

@@ -73,7 +73,7 @@ async fn responses_are_bounded() {
     let rpc = Rpc::new().method("text", async || "x".repeat(1_000)).max_answer(2_500).parallel(1);
     let answer = send(&client(&rpc), &batch(5, "text")).await;
     assert_eq!(codes(&answer), [0, 0, -32603, -32603, -32603]);
-    assert!(answer.contains("the answer is too large"));
+    assert!(answer.contains("the response is too large"));
     let one = Rpc::new().method("text", async || "x".repeat(1_000)).max_answer(900);
     assert_eq!(
         codes(&format!(

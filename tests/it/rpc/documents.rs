@@ -133,5 +133,5 @@ async fn rest_makes_a_route_of_each_method() {
     let wrong = Rpc::new().method("a/b", async || ()).rest(true);
     let error = create_router(wrong.routes(), RouterOptions::new()).build().unwrap_err();
     let message = error.issues()[0].message().to_owned();
-    assert_eq!(message, "the method \"a/b\" is no segment of a path, as `rest` needs");
+    assert_eq!(message, "the method \"a/b\" is not a valid path segment, but `rest` needs one");
 }

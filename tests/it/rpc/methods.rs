@@ -131,17 +131,15 @@ fn mistakes(rpc: &Rpc) -> Vec<String> {
 fn the_build_reports_configuration_errors() {
     struct Database;
     let nothing = async || ();
-    assert_eq!(mistakes(&Rpc::new()), ["an `Rpc` has one method at least"]);
+    assert_eq!(mistakes(&Rpc::new()), ["an `Rpc` must have at least one method"]);
     assert_eq!(
         mistakes(&Rpc::new().method("rpc.hello", nothing)),
         ["the method \"rpc.hello\" begins with `rpc.`, which is reserved"]
     );
     let twice = mistakes(&Rpc::new().method("a", nothing).method("a", nothing));
-    assert!(
-        twice[0].starts_with("the method \"a\" is there twice, first at tests/it/rpc/methods.rs:")
-    );
+    assert!(twice[0].starts_with("duplicate method \"a\", first at tests/it/rpc/methods.rs:"));
     let stateful = mistakes(&Rpc::new().method("a", async |_: State<Database>| ()));
     assert!(stateful[0].starts_with("RPC /rpc#a: "), "{stateful:?}");
     let bounds = mistakes(&Rpc::new().method("a", nothing).max_batch(0).parallel(0));
-    assert_eq!(bounds, ["`max_batch` is 1 at least", "`parallel` is 1 at least"]);
+    assert_eq!(bounds, ["`max_batch` must be at least 1", "`parallel` must be at least 1"]);
 }

@@ -66,7 +66,7 @@ async fn http_rejects_a_notifying_method_as_documented() {
     let answers = &app.route_map().routes[0].answers;
     assert!(answers.iter().any(|answer| answer.status == "400"), "{answers:?}");
     let response = TestClient::new(app).with_contract().post("/news").await;
-    response.assert_status(400).assert_error("The method is called by a WebSocket alone");
+    response.assert_status(400).assert_error("The method can only be called over a WebSocket");
 }
 
 #[tokio::test(start_paused = true)]
