@@ -50,10 +50,10 @@ impl Errors {
     }
 }
 
-/// Returns `, first in line 12`, or an empty string if the line is unknown.
+/// Returns `, first on line 12`, or an empty string if the line is unknown.
 pub(crate) fn first_at(span: Span) -> String {
     match span.start().line {
         0 => String::new(),
-        line => format!(", first in line {line}"),
+        line => format!(", first on line {line}"),
     }
 }

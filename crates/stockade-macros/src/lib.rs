@@ -55,7 +55,7 @@ macro_rules! held {
         "the name of a format: `\"date-time\"`"
     };
     (Function) => {
-        "a function, as the method of `Rule` takes it"
+        "a function that the `Rule` method of this name accepts"
     };
     (Items) => {
         "keywords for the elements: `items(min_length = 3)`"
@@ -79,7 +79,7 @@ macro_rules! held {
         "`false`, or a `Rule`"
     };
     (Text) => {
-        "a text"
+        "a string"
     };
     (TypeName) => {
         "the name of a type: `\"email\"`"

@@ -62,7 +62,7 @@ impl Responses {
                     seen.push(status);
                     checked.push(quote!((#status, #meaning)));
                 }
-                _ => errors.push(literal.span(), "expected the status of an error, 400 to 599"),
+                _ => errors.push(literal.span(), "expected an error status, 400 to 599"),
             }
         }
         checked
@@ -98,7 +98,7 @@ fn expand(
     let name = &function.sig.ident;
     let core = core_path.at(name.span());
     for lifetime in function.sig.generics.lifetimes() {
-        let message = "a middleware function has no lifetime parameters: leave the lifetime out";
+        let message = "a middleware function cannot have lifetime parameters: remove the lifetime";
         errors.push(lifetime.lifetime.span(), message);
     }
     let checked = responses.checked(errors);
@@ -174,7 +174,7 @@ mod tests {
         check("may_respond(404, \"no\"), may_respond(503, \"busy\"),", item, &[]);
         check("may_respond(404, \"a\"), may_respond(404, \"b\")", item, &["duplicate status 404"]);
         for status in ["200", "600", "70000"] {
-            let expected = ["expected the status of an error, 400 to 599"];
+            let expected = ["expected an error status, 400 to 599"];
             check(&format!("may_respond({status}, \"no\")"), item, &expected);
         }
         let unknown = ["unknown option `responds`: expected `may_respond(404, \"…\")`"];
@@ -182,7 +182,7 @@ mod tests {
         check("may_respond(404)", item, &["expected `,`"]);
         check("may_respond(\"404\", \"no\")", item, &["expected integer literal"]);
         let borrows = "fn f<'a>(req: &'a mut Request) {}";
-        let message = "a middleware function has no lifetime parameters: leave the lifetime out";
+        let message = "a middleware function cannot have lifetime parameters: remove the lifetime";
         check("", borrows, &[message]);
     }
 

@@ -28,7 +28,7 @@ impl Constraint {
         // `:name(?:a|b)` mistakes the parentheses of the constraint for a
         // group.
         if text.starts_with('?') {
-            let message = "it begins with `?`; write the group within the parentheses";
+            let message = "it begins with `?`: put the group inside the parentheses";
             return Err((0..1, message.to_owned()));
         }
         let hir = ParserBuilder::new()
@@ -128,7 +128,7 @@ mod tests {
             "a{2,1}",
             Err((1..6, "invalid repetition count range, the start must be <= the end")),
         );
-        check("?:a", Err((0..1, "it begins with `?`; write the group within the parentheses")));
+        check("?:a", Err((0..1, "it begins with `?`: put the group inside the parentheses")));
         check("", Err((0..0, "it matches nothing")));
         check("()", Err((0..2, "it matches nothing")));
         check(r"\pL", Err((0..3, "Unicode not allowed here")));

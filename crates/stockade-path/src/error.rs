@@ -87,26 +87,26 @@ impl fmt::Display for PatternError {
         write!(f, "path {path:?} ")?;
         match kind {
             Kind::AdjacentParameters => {
-                write!(f, "needs text between {text:?} and the parameter before it")
+                write!(f, "requires text between {text:?} and the parameter before it")
             }
             Kind::BadConstraint(message) => {
-                write!(f, "has a bad expression at {text:?}: {message}")
+                write!(f, "has an invalid expression at {text:?}: {message}")
             }
-            Kind::DuplicateName(name) => write!(f, "has two parameters named {name:?}"),
-            Kind::EmptyName => write!(f, "has no name after `:` at byte {}", at.start),
+            Kind::DuplicateName(name) => write!(f, "has a duplicate parameter {name:?}"),
+            Kind::EmptyName => write!(f, "is missing a name after `:` at byte {}", at.start),
             Kind::MixedWildcard => {
-                f.write_str("mixes `*` with text; `*` and `**` are whole segments")
+                f.write_str("mixes `*` with text: `*` and `**` must be whole segments")
             }
             Kind::RestNotLast => write!(f, "has {text:?} after `**`, which must be last"),
             Kind::TooLong => f.write_str("is longer than 4096 bytes"),
             Kind::TooManyOptional => f.write_str("has more than 8 optional parameters"),
             Kind::UnbalancedParenthesis => {
-                write!(f, "never closes the parenthesis at byte {}", at.start)
+                write!(f, "does not close the parenthesis at byte {}", at.start)
             }
             Kind::UnclearParameter(name) => write!(
                 f,
-                "has {text:?} directly after a letter or digit: write `\\:{name}` for this text, \
-                 or `:{name}(.+)` for a parameter"
+                "has {text:?} directly after a letter or digit: use `\\:{name}` for this text, or \
+                 `:{name}(.+)` for a parameter"
             ),
             Kind::UnsupportedCharacter(hint) => write!(f, "cannot contain {text:?}: {hint}"),
         }

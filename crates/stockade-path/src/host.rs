@@ -25,7 +25,7 @@ impl HostPattern {
         let fault = |reason: &str| Err(format!("host {host:?} {reason}"));
         let text = lower_case(host.strip_suffix('.').unwrap_or(host));
         if text.is_empty() {
-            return fault("is empty; write a name such as `api.example.com`");
+            return fault("is empty: use a name such as `api.example.com`");
         }
         if let Some(address) = address_in_brackets(&text) {
             let Some(address) = address else { return fault("has a malformed IPv6 address") };
@@ -34,24 +34,26 @@ impl HostPattern {
             return Ok(Self { text: address, pattern });
         }
         if text.contains(['/', '@', '?', '#', '\\']) {
-            return fault("is not only a name; leave out scheme, path and user");
+            return fault("is not a host name: remove the scheme, path and user");
         }
         if text.contains('*') {
-            return fault("has a `*`; write a parameter such as `:tenant`");
+            return fault("contains `*`: use a parameter such as `:tenant`");
         }
         if !text.is_ascii() {
-            return fault("has characters beyond ASCII; write the form that begins with `xn--`");
+            return fault("contains non-ASCII characters: use the form that begins with `xn--`");
         }
         if text.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|it| it.is_ascii_digit()))
         {
-            return fault("has a port; routes match every port");
+            return fault("contains a port: remove it, because routes match every port");
         }
         if text.contains("..") || text.starts_with('.') {
-            return fault("has an empty part between its dots");
+            return fault("contains an empty label between dots");
         }
         let is_allowed = |byte: u8| is_in_label(byte) || b".:$".contains(&byte);
         if !text.bytes().all(|byte| is_allowed(byte.to_ascii_lowercase())) {
-            return fault("has a character that no host has; parameters are written `:tenant`");
+            return fault(
+                "contains a character that is not allowed in hosts: use `:tenant` for a parameter",
+            );
         }
         let pattern = Pattern::parse(&text.replace('.', "/"));
         let pattern = pattern.map_err(|error| format!("host {host:?}: {error}"))?;
@@ -148,9 +150,9 @@ mod tests {
         for (host, reason) in [
             ("", "is empty"),
             (".", "is empty"),
-            ("https://example.com", "not only a name"),
-            ("example.com/x", "not only a name"),
-            ("user@example.com", "not only a name"),
+            ("https://example.com", "not a host name"),
+            ("example.com/x", "not a host name"),
+            ("user@example.com", "not a host name"),
             ("*.example.com", "write a parameter"),
             ("caf\u{e9}.example", "xn--"),
             ("example.com:8080", "has a port"),
@@ -159,7 +161,7 @@ mod tests {
             (".example.com", "empty part"),
             ("a b.example", "no host has"),
             (":tenant(a|b).example.com", "no host has"),
-            (":tenant?.example.com", "not only a name"),
+            (":tenant?.example.com", "not a host name"),
             ("[::1", "IPv6"),
             ("[::1]:80", "IPv6"),
             (":a.:a.example", "two parameters"),

@@ -11,10 +11,10 @@
 /// message.
 pub fn check(text: &str) -> Result<bool, &'static str> {
     if text.is_empty() {
-        return Err("is empty: write a path such as `sold-out`, or an absolute URI");
+        return Err("is empty: use a path such as `sold-out`, or an absolute URI");
     }
     if !text.bytes().all(is_uri_byte) || !has_whole_escapes(text) {
-        return Err("contains characters that a URI cannot contain: percent-encode them");
+        return Err("contains characters that are not allowed in a URI: percent-encode them");
     }
     let scheme_end = text.find([':', '/', '?', '#']).filter(|at| text[*at..].starts_with(':'));
     if let Some(end) = scheme_end {
@@ -22,21 +22,21 @@ pub fn check(text: &str) -> Result<bool, &'static str> {
             && text[..end].bytes().all(|it| it.is_ascii_alphanumeric() || b"+-.".contains(&it));
         return match is_scheme && text.len() > end + 1 {
             true if text.starts_with("about:") => {
-                Err("stands for errors without a type: leave `type` out")
+                Err("means an error without a type: remove `type`")
             }
             true => Ok(true),
-            false => Err("begins with a colon or with a scheme that is malformed"),
+            false => Err("begins with a colon or a malformed scheme"),
         };
     }
     let path = text.split_once('#').map_or(text, |(path, _)| path);
     if path.starts_with('/') {
-        return Err("begins with `/`, which replaces the path of the base: leave it out");
+        return Err("begins with `/`, which replaces the path of the base: remove the `/`");
     }
     if path.contains(['?', '[', ']']) || text.matches('#').count() > 1 {
-        return Err("is more than a path: write a path such as `sold-out`, or an absolute URI");
+        return Err("is not only a path: use a path such as `sold-out`, or an absolute URI");
     }
     if path.split('/').any(|segment| matches!(segment, "" | "." | "..")) {
-        return Err("has an empty segment, or one that is `.` or `..`");
+        return Err("contains an empty, `.` or `..` segment");
     }
     Ok(false)
 }
@@ -67,7 +67,7 @@ pub const RESERVED_MEMBERS: [&str; 7] =
 /// Source: RFC 9457, section 3.2.
 pub fn check_member(name: &str) -> Result<(), &'static str> {
     if RESERVED_MEMBERS.contains(&name) {
-        return Err("has its own meaning in the body of an error: choose another name");
+        return Err("is reserved in error bodies: use another name");
     }
     let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');

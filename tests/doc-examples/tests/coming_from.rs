@@ -361,7 +361,7 @@ async fn middleware_runs_in_order_and_only_for_routes() {
 async fn paths_are_exact_and_values_have_types() {
     let mut router = Router::new();
     router.get("/users/{id}", async || ());
-    assert!(router.build().unwrap_err().to_string().contains("parameters are written `:id`"));
+    assert!(router.build().unwrap_err().to_string().contains("use `:id` for a parameter"));
 
     let schema = schema!({
         "type": "object",

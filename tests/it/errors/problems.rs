@@ -241,7 +241,7 @@ fn hand_written_descriptions_are_checked() {
         ("a b", "sku", "percent-encode"),
         ("/x", "sku", "begins with `/`"),
         ("", "sku", "is empty"),
-        ("x", "status", "has its own meaning"),
+        ("x", "status", "is reserved in error bodies"),
         ("x", "a-b", "must be a letter"),
     ] {
         let described =

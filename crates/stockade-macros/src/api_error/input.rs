@@ -71,7 +71,7 @@ impl<'i> Input<'i> {
             }
             Data::Enum(data) => {
                 for attribute in input.attrs.iter().filter(|attribute| is(attribute, "status")) {
-                    let message = "`#[status(…)]` stands on each variant, not on the enum";
+                    let message = "`#[status(…)]` belongs on each variant, not on the enum";
                     errors.keep(syn::Error::new_spanned(attribute, message));
                 }
                 let read = |variant: &'i syn::Variant| {
@@ -91,8 +91,8 @@ impl<'i> Input<'i> {
             for variant in read.variants.iter().filter(|variant| variant.lacks_message()) {
                 let name = variant.variant.unwrap_or(name);
                 let message = format!(
-                    "`{name}` has no message and another variant has: write \
-                     `#[status({}, \"…\")]` on all or on none",
+                    "`{name}` does not have a message, but another variant does: add messages to \
+                     all variants, as in `#[status({}, \"…\")]`, or to none",
                     variant.status,
                 );
                 errors.push(name.span(), message);
@@ -136,7 +136,7 @@ impl<'i> Variant<'i> {
         if let Some(from) = &from
             && all.len() > 1
         {
-            errors.push(from.span, "`#[from]` needs a variant with this one field");
+            errors.push(from.span, "`#[from]` requires a variant with exactly one field");
         }
         let details = marked(&all, "details", errors);
         let status = status(name, attributes, errors);
@@ -148,7 +148,7 @@ impl<'i> Variant<'i> {
             Status::Own { code, message, problem_type } => {
                 if let (true, None, Some(member)) = (readable, &problem_type, members.first()) {
                     let message = format!(
-                        "`#[member]` needs a problem type, which defines the members: write \
+                        "`#[member]` requires a problem type, which defines the members: use \
                          `#[status({code}, \"…\", type = \"…\")]`"
                     );
                     errors.push(member.field.span, &message);
@@ -159,14 +159,16 @@ impl<'i> Variant<'i> {
                 let inner = all.first().map(|(field, _)| field.clone());
                 let inner = inner.filter(|_| all.len() == 1);
                 if inner.is_none() {
-                    errors.push(span, "`transparent` needs a variant with one field");
+                    errors.push(span, "`transparent` requires a variant with exactly one field");
                 }
                 if let Some(details) = &details {
-                    let message = "`#[details]` has no meaning where the answer is `transparent`";
+                    let message = "`#[details]` cannot be combined with `transparent`: remove one \
+                                   of them";
                     errors.push(details.span, message);
                 }
                 if let Some(member) = members.first() {
-                    let message = "`#[member]` has no meaning where the answer is `transparent`";
+                    let message = "`#[member]` cannot be combined with `transparent`: remove one \
+                                   of them";
                     errors.push(member.field.span, message);
                 }
                 (500, None, None, inner)
@@ -203,7 +205,7 @@ fn marked<'i>(
     });
     let (first, _) = marked.next()?;
     for (_, again) in marked {
-        errors.keep(syn::Error::new_spanned(again, format!("`#[{name}]` is there twice")));
+        errors.keep(syn::Error::new_spanned(again, format!("duplicate `#[{name}]`")));
     }
     Some(first.clone())
 }
@@ -215,7 +217,7 @@ fn members<'i>(fields: &[(Field<'i>, &[Attribute])], errors: &mut Errors) -> Vec
         let mut marks = attributes.iter().filter(|attribute| is(attribute, "member"));
         let Some(mark) = marks.next() else { continue };
         for again in marks {
-            errors.keep(syn::Error::new_spanned(again, "`#[member]` is there twice"));
+            errors.keep(syn::Error::new_spanned(again, "duplicate `#[member]`"));
         }
         let name = match member_name(mark, field) {
             Ok(name) => name,
@@ -225,7 +227,7 @@ fn members<'i>(fields: &[(Field<'i>, &[Attribute])], errors: &mut Errors) -> Vec
             }
         };
         if members.iter().any(|known| known.name == name) {
-            errors.push(field.span, format!("two members have the name `{name}`"));
+            errors.push(field.span, format!("duplicate member name `{name}`"));
         }
         members.push(MemberField { field: field.clone(), name });
     }
@@ -238,12 +240,12 @@ fn member_name(mark: &Attribute, field: &Field<'_>) -> syn::Result<String> {
     let (name, span) = match (&mark.meta, &field.member) {
         (syn::Meta::Path(_), Member::Named(name)) => (name.unraw().to_string(), name.span()),
         (syn::Meta::Path(_), Member::Unnamed(_)) => {
-            let message = "the field has no name: write `#[member(\"sku\")]` or another name";
+            let message = "the field does not have a name: add one, as in `#[member(\"sku\")]`";
             return Err(syn::Error::new_spanned(mark, message));
         }
         _ => {
             let literal: LitStr = mark.parse_args().map_err(|error| {
-                syn::Error::new(error.span(), "expected a name: `#[member(\"sku\")]`")
+                syn::Error::new(error.span(), "expected a name, as in `#[member(\"sku\")]`")
             })?;
             (literal.value(), literal.span())
         }
@@ -270,19 +272,20 @@ enum Status {
 fn status(name: &Ident, attributes: &[Attribute], errors: &mut Errors) -> Option<Status> {
     let mut attributes = attributes.iter().filter(|attribute| is(attribute, "status"));
     let Some(attribute) = attributes.next() else {
-        let message = format!("`{name}` has no status: write `#[status(404)]` or another on it");
+        let message = format!("`{name}` does not have a status: add one, as in `#[status(404)]`");
         errors.push(name.span(), message);
         return None;
     };
     for again in attributes {
-        errors.keep(syn::Error::new_spanned(again, "`#[status(…)]` is there twice"));
+        errors.keep(syn::Error::new_spanned(again, "duplicate `#[status(…)]`"));
     }
     attribute.parse_args().map_err(|error| errors.keep(error)).ok()
 }
 
 impl Parse for Status {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        const FORM: &str = "expected a status and perhaps a message: `404, \"no product {id}\"`";
+        const FORM: &str = "expected a status and an optional message, as in `404, \"no product \
+                            {id}\"`";
         if let Some(word) = input.call(transparent)? {
             return Ok(Self::Transparent(word));
         }
@@ -292,7 +295,7 @@ impl Parse for Status {
         let literal: LitInt = input.parse()?;
         let code = literal.base10_parse().ok().filter(|code| (400..=599).contains(code));
         let Some(code) = code else {
-            let message = format!("the status of an error is from 400 to 599, not {literal}");
+            let message = format!("expected an error status from 400 to 599, found {literal}");
             return Err(syn::Error::new(literal.span(), message));
         };
         let (mut message, mut problem_type) = (None, None);
@@ -319,7 +322,10 @@ impl Parse for Status {
 fn uri(input: ParseStream<'_>) -> syn::Result<LitStr> {
     input.parse::<Token![=]>()?;
     let literal: LitStr = input.parse().map_err(|error: syn::Error| {
-        syn::Error::new(error.span(), "expected a problem type as text: `type = \"sold-out\"`")
+        syn::Error::new(
+            error.span(),
+            "expected a problem type as a string, as in `type = \"sold-out\"`",
+        )
     })?;
     match problem_type::check(&literal.value()) {
         Ok(_) => Ok(literal),
@@ -343,6 +349,7 @@ fn transparent(input: ParseStream<'_>) -> syn::Result<Option<Span>> {
     if input.is_empty() {
         return Ok(Some(word.span));
     }
-    let message = "`transparent` stands alone: status and message are those of the field";
+    let message = "`transparent` does not accept other arguments: the field defines the status \
+                   and the message";
     Err(input.error(message))
 }

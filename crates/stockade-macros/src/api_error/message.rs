@@ -151,15 +151,15 @@ impl<'v> Reader<'v, '_> {
         let is_position = name.parse::<usize>().is_ok();
         let message = match names.first() {
             Some(first) if name.is_empty() => {
-                format!("`{{}}` has to say which field it shows, such as `{{{first}}}`")
+                format!("`{{}}` must name a field, as in `{{{first}}}`")
             }
             Some(_) if !is_position && closest(name, known.clone()).is_some() => {
-                format!("there is no field `{name}` to show{}", did_you_mean(name, known))
+                format!("unknown field `{name}`{}", did_you_mean(name, known))
             }
             Some(_) => {
-                format!("there is no field `{name}` to show, it has {}", names.join(", "))
+                format!("unknown field `{name}`: the fields are {}", names.join(", "))
             }
-            None => format!("there is no field `{name}` to show: it has none"),
+            None => format!("unknown field `{name}`: there are no fields"),
         };
         self.errors.push(self.span, message);
     }

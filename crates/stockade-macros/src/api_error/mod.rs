@@ -207,11 +207,11 @@ fn has_text(root: &TokenStream, is_used: bool) -> TokenStream {
     let bounds = quote! {
         ::core::error::Error + ::core::marker::Send + ::core::marker::Sync + 'static
     };
-    let note = "write a message on every variant, such as `#[status(404, \"no product {id}\")]`, \
-                or implement Display and Error";
+    let note = "add a message to every variant, as in `#[status(404, \"no product {id}\")]`, or \
+                implement Display and Error";
     quote! {
         #[diagnostic::on_unimplemented(
-            message = "`{Self}` has no text to answer with",
+            message = "`{Self}` does not have a message for the response",
             label = "not a `std::error::Error` that is Send and Sync",
             note = #note,
         )]
@@ -233,7 +233,8 @@ fn details(input: &Input<'_>, serde_json: Option<&CratePath>, errors: &mut Error
             continue;
         };
         let Some(serde_json) = serde_json else {
-            let message = "`#[details]` needs `serde_json` among the dependencies of this crate";
+            let message = "`#[details]` requires `serde_json`: add it to the dependencies of this \
+                           crate";
             errors.push(field.span, message);
             continue;
         };

@@ -30,7 +30,8 @@ pub(super) fn read(
         let members = variant.members.iter().filter(|_| variant.status < 500);
         for (index, MemberField { field, name }) in members.enumerate() {
             let Some(serde_json) = serde_json else {
-                let message = "`#[member]` needs `serde_json` among the dependencies of this crate";
+                let message = "`#[member]` requires `serde_json`: add it to the dependencies of \
+                               this crate";
                 errors.push(field.span, message);
                 continue;
             };

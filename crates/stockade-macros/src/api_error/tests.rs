@@ -61,45 +61,45 @@ fn unknown_fields_are_named() {
     check(
         "#[status(400, \"{idd} {x} {}\")] struct E { id: u8 }",
         &[
-            "1:14 `{}` has to say which field it shows, such as `{id}`",
-            "1:14 there is no field `idd` to show, did you mean `id`?",
-            "1:14 there is no field `x` to show, it has id",
+            "1:14 `{}` must name a field, as in `{id}`",
+            "1:14 unknown field `idd`, did you mean `id`?",
+            "1:14 unknown field `x`: the fields are id",
         ],
     );
     check(
         "enum E { #[status(400, \"{1}\")] A(u8), #[status(400, \"{0}\")] B }",
         &[
-            "1:23 there is no field `1` to show, it has 0",
-            "1:52 there is no field `0` to show: it has none",
+            "1:23 unknown field `1`: the fields are 0",
+            "1:52 unknown field `0`: there are no fields",
         ],
     );
 }
 
 #[test]
 fn every_variant_needs_an_error_status() {
-    check("enum E { A }", &["1:9 `A` has no status: write `#[status(404)]` or another on it"]);
+    check("enum E { A }", &["1:9 `A` does not have a status: add one, as in `#[status(404)]`"]);
     for status in ["399", "600", "70000"] {
         let source = format!("enum E {{ #[status({status})] A }}");
-        let message = format!("1:18 the status of an error is from 400 to 599, not {status}");
+        let message = format!("1:18 expected an error status from 400 to 599, found {status}");
         check(&source, &[&message]);
     }
     check("enum E { #[status(400)] A, #[status(599,)] B }", &[]);
-    let form = "1:18 expected a status and perhaps a message: `404, \"no product {id}\"`";
+    let form = "1:18 expected a status and an optional message, as in `404, \"no product {id}\"`";
     check("enum E { #[status(\"404\")] A }", &[form]);
     check("enum E { #[status(404, text)] A }", &[&form.replace("1:18", "1:23")]);
     check(
         "#[status(404)] enum E {}",
-        &["1:0 `#[status(…)]` stands on each variant, not on the enum"],
+        &["1:0 `#[status(…)]` belongs on each variant, not on the enum"],
     );
-    check("enum E { #[status(404)] #[status(405)] A }", &["1:24 `#[status(…)]` is there twice"]);
+    check("enum E { #[status(404)] #[status(405)] A }", &["1:24 duplicate `#[status(…)]`"]);
 }
 
 #[test]
 fn messages_are_on_all_variants_or_none() {
     check(
         "enum E { #[status(404, \"x\")] A, #[status(409)] B }",
-        &["1:47 `B` has no message and another variant has: write `#[status(409, \"…\")]` on all \
-           or on none"],
+        &["1:47 `B` does not have a message, but another variant does: add messages to all \
+             variants, as in `#[status(409, \"…\")]`, or to none"],
     );
 }
 
@@ -116,29 +116,30 @@ fn finds_error_sources() {
     assert!(tokens.contains("From < std :: io :: Error > for E"), "{tokens}");
     check(
         "enum E { #[status(500, \"x\")] A(#[from] B, u8), #[status(500, \"x\")] C(#[source] B, #[source] B) }",
-        &["1:39 `#[from]` needs a variant with this one field", "1:82 `#[source]` is there twice"],
+        &["1:39 `#[from]` requires a variant with exactly one field", "1:82 duplicate `#[source]`"],
     );
 }
 
 #[test]
 fn transparent_needs_one_field_and_no_other_argument() {
-    let one = "`transparent` needs a variant with one field";
+    let one = "`transparent` requires a variant with exactly one field";
     check("enum E { #[status(transparent)] A }", &[&format!("1:18 {one}")]);
     check("enum E { #[status(transparent)] A(B, C) }", &[&format!("1:18 {one}")]);
-    let alone = "`transparent` stands alone: status and message are those of the field";
+    let alone = "`transparent` does not accept other arguments: the field defines the status and \
+                 the message";
     check("enum E { #[status(transparent, \"x\")] A(B) }", &[&format!("1:31 {alone}")]);
     check("enum E { #[status(transparent, 404)] A(B) }", &[&format!("1:31 {alone}")]);
     check(
         "enum E { #[status(404, transparent)] A(B) }",
-        &["1:23 expected a status and perhaps a message: `404, \"no product {id}\"`"],
+        &["1:23 expected a status and an optional message, as in `404, \"no product {id}\"`"],
     );
     check(
         "enum E { #[status(transparent)] #[status(404)] A(B) }",
-        &["1:32 `#[status(…)]` is there twice"],
+        &["1:32 duplicate `#[status(…)]`"],
     );
     check(
         "enum E { #[status(transparent)] A(#[details] B) }",
-        &["1:45 `#[details]` has no meaning where the answer is `transparent`"],
+        &["1:45 `#[details]` cannot be combined with `transparent`: remove one of them"],
     );
     check("enum E { #[status(transparent,)] A { inner: B } }", &[]);
 }
@@ -162,20 +163,20 @@ fn problem_types_are_checked() {
     check("enum E { #[status(404, type = \"no-order\")] A }", &[]);
     check("#[status(404, \"x\", type = \"https://a.example/x\",)] struct E;", &[]);
     for (text, reason) in [
-        ("", "is empty: write a path such as `sold-out`, or an absolute URI"),
-        ("/x", "begins with `/`, which replaces the path of the base: leave it out"),
-        ("a b", "contains characters that a URI cannot contain: percent-encode them"),
-        ("a/../b", "has an empty segment, or one that is `.` or `..`"),
-        ("about:blank", "stands for errors without a type: leave `type` out"),
+        ("", "is empty: use a path such as `sold-out`, or an absolute URI"),
+        ("/x", "begins with `/`, which replaces the path of the base: remove the `/`"),
+        ("a b", "contains characters that are not allowed in a URI: percent-encode them"),
+        ("a/../b", "contains an empty, `.` or `..` segment"),
+        ("about:blank", "means an error without a type: remove `type`"),
     ] {
         let source = format!("#[status(404, type = {text:?})] struct E;");
         check(&source, &[&format!("1:21 the problem type {text:?} {reason}")]);
     }
     check(
         "#[status(404, type = x)] struct E;",
-        &["1:21 expected a problem type as text: `type = \"sold-out\"`"],
+        &["1:21 expected a problem type as a string, as in `type = \"sold-out\"`"],
     );
-    let form = "expected a status and perhaps a message: `404, \"no product {id}\"`";
+    let form = "expected a status and an optional message, as in `404, \"no product {id}\"`";
     check("#[status(404, type = \"x\", \"y\")] struct E;", &[&format!("1:26 {form}")]);
     check("#[status(404, type = \"x\", type = \"y\")] struct E;", &[&format!("1:26 {form}")]);
 }
@@ -185,10 +186,8 @@ fn members_have_types_and_unreserved_names() {
     for name in ["type", "status", "title", "detail", "instance", "error", "details"] {
         let source =
             format!("#[status(404, type = \"x\")] struct E {{ #[member({name:?})] a: u8 }}");
-        let message = format!(
-            "1:47 the member `{name}` has its own meaning in the body of an error: choose another \
-             name"
-        );
+        let message =
+            format!("1:47 the member `{name}` is reserved in error bodies: use another name");
         check(&source, &[&message]);
     }
     let (errors, tokens) = run(
@@ -198,26 +197,24 @@ fn members_have_types_and_unreserved_names() {
     assert!(tokens.contains("with_problem_type") && tokens.contains("\"b\""), "{tokens}");
     check(
         "#[status(404, type = \"x\")] struct E { #[member] r#type: u8 }",
-        &[
-            "1:48 the member `type` has its own meaning in the body of an error: choose another name",
-        ],
+        &["1:48 the member `type` is reserved in error bodies: use another name"],
     );
     check(
         "#[status(404, type = \"x\")] struct E(#[member] u8);",
-        &["1:36 the field has no name: write `#[member(\"sku\")]` or another name"],
+        &["1:36 the field does not have a name: add one, as in `#[member(\"sku\")]`"],
     );
     check(
         "#[status(404, type = \"x\")] struct E { #[member] a: u8, #[member(\"a\")] b: u16 }",
-        &["1:73 two members have the name `a`"],
+        &["1:73 duplicate member name `a`"],
     );
     check(
         "#[status(404)] struct E { #[member] a: u8 }",
-        &["1:39 `#[member]` needs a problem type, which defines the members: write \
-           `#[status(404, \"…\", type = \"…\")]`"],
+        &["1:39 `#[member]` requires a problem type, which defines the members: use \
+             `#[status(404, \"…\", type = \"…\")]`"],
     );
     check(
         "#[status(transparent)] struct E { #[member] a: B }",
-        &["1:47 `#[member]` has no meaning where the answer is `transparent`"],
+        &["1:47 `#[member]` cannot be combined with `transparent`: remove one of them"],
     );
 }
 

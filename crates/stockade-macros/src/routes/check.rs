@@ -58,7 +58,7 @@ impl Checker<'_> {
                 Item::Setting { key, .. } => {
                     if let Some(first) = settings.insert(key.to_string(), key.span()) {
                         let line = first_at(first);
-                        self.errors.push(key.span(), format!("`{key}` is there twice{line}"));
+                        self.errors.push(key.span(), format!("duplicate `{key}`{line}"));
                     }
                 }
                 Item::Middleware(_) | Item::Spread(_) => {}
@@ -101,14 +101,17 @@ impl Checker<'_> {
         if let Some(first) = keys.insert(pattern.canonical(), key) {
             let line = first_at(first.span());
             let message = if first.value() == text {
-                format!("the path segment {text:?} is there twice{line}")
+                format!("duplicate path segment {text:?}{line}")
             } else {
-                format!("the path segment {text:?} matches the same as {:?}{line}", first.value())
+                format!(
+                    "the path segment {text:?} matches the same requests as {:?}{line}",
+                    first.value()
+                )
             };
             self.errors.push(key.span(), message);
         }
         if position.takes_rest && pattern.as_str() != "/" {
-            let message = format!("nothing can follow `**`, and {text:?} stands below it");
+            let message = format!("`**` must be the last segment: remove {text:?} below it");
             self.errors.push(key.span(), message);
             return TreePosition { path: None, ..position.clone() };
         }
@@ -121,7 +124,7 @@ impl Checker<'_> {
         for (name, _) in pattern.params() {
             if let Some((_, first)) = position.params.iter().find(|(earlier, _)| earlier == name) {
                 let message =
-                    format!("the path has the parameter `{name}` twice{}", first_at(*first));
+                    format!("duplicate parameter `{name}` in the path{}", first_at(*first));
                 self.errors.push(key.span(), message);
                 below.path = None;
             }
@@ -140,7 +143,7 @@ impl Checker<'_> {
             && let Some(first) = self.names.insert(name.value(), name.span())
         {
             let line = first_at(first);
-            let message = format!("the route name {:?} is there twice{line}", name.value());
+            let message = format!("duplicate route name {:?}{line}", name.value());
             self.errors.push(name.span(), message);
         }
         let method = route.method;
@@ -152,7 +155,7 @@ impl Checker<'_> {
         } else {
             let span = route.key.span();
             if let Some(first) = methods.insert(method, span) {
-                let message = format!("`{}` is there twice{}", method.name(), first_at(first));
+                let message = format!("duplicate `{}`{}", method.name(), first_at(first));
                 self.errors.push(span, message);
                 return;
             }
@@ -165,7 +168,7 @@ impl Checker<'_> {
         let key = (method, format!("{host} {}", pattern.canonical()));
         if let Some(first) = self.routes.insert(key, span) {
             let (method, path, line) = (method.name(), pattern.as_str(), first_at(first));
-            self.errors.push(span, format!("`{method} {path}` is there twice{line}"));
+            self.errors.push(span, format!("duplicate route `{method} {path}`{line}"));
         }
     }
 

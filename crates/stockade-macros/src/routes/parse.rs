@@ -95,8 +95,7 @@ fn starts_item(input: ParseStream<'_>) -> bool {
 /// reported.
 fn item(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Option<Item>> {
     for attribute in Attribute::parse_outer(input)? {
-        let message =
-            "attributes and doc comments have no meaning in a tree; comments begin with `//`";
+        let message = "a tree cannot contain attributes or doc comments: use `//` for comments";
         errors.keep(syn::Error::new_spanned(attribute, message));
     }
     if input.peek(Token![..]) {
@@ -145,7 +144,7 @@ fn segment(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Item> {
         let handler = value(input, key.span(), "`{ … }`")?;
         let text = key.value();
         let message = format!(
-            "a path segment holds `{{ … }}`: write `{text:?}: {{ GET: … }}` for a handler, \
+            "a path segment requires `{{ … }}`: use `{text:?}: {{ GET: … }}` for a handler, \
              `{text:?}: {{ ..… }}` for a tree"
         );
         return Err(syn::Error::new_spanned(handler, message));
@@ -176,8 +175,8 @@ fn route(
         }
         Some(Braces::Tree) => {
             let message = format!(
-                "`{0}` takes a handler or an entry, such as `{{ f, … }}`; put path segments next to \
-                 `{0}`",
+                "`{0}` expects a handler or an entry, such as `{{ f, … }}`: put path segments \
+                 next to `{0}`",
                 route.key
             );
             return Err(input.error(message));
@@ -234,7 +233,8 @@ fn entry(input: ParseStream<'_>, route: &mut Route, errors: &mut Errors) -> syn:
     });
     if !seen.iter().any(|key| key == "handler") {
         let message = format!(
-            "the entry of `{0}` has no handler: write it first, as in `{0}: {{ f, … }}`",
+            "the entry of `{0}` does not have a handler: add it as the first item, as in `{0}: {{ \
+             f, … }}`",
             route.key
         );
         errors.push(route.key.span(), message);
@@ -250,12 +250,12 @@ fn field(
 ) -> syn::Result<()> {
     if input.peek(LitStr) {
         let message =
-            format!("put a path segment next to `{}` rather than into its entry", route.key);
+            format!("an entry cannot contain path segments: put them next to `{}`", route.key);
         return Err(input.error(message));
     }
     if !input.peek(Ident::peek_any) {
         let keys = entry_keys().join(", ");
-        return Err(input.error(format!("expected a key of the entry: {keys}")));
+        return Err(input.error(format!("expected one of the entry keys {keys}")));
     }
     let key = input.call(Ident::parse_any)?;
     let known = entry_keys();
@@ -264,7 +264,7 @@ fn field(
     }
     let first = seen.iter().find(|earlier| **earlier == key);
     if let Some(first) = first {
-        errors.push(key.span(), format!("`{key}` is there twice{}", first_at(first.span())));
+        errors.push(key.span(), format!("duplicate `{key}`{}", first_at(first.span())));
     }
     let again = first.is_some();
     seen.push(key.clone());
@@ -291,7 +291,7 @@ fn without_unit(key: &Ident, value: &Expr, errors: &mut Errors) -> bool {
     let is_number = matches!(value, Expr::Lit(ExprLit { lit: Lit::Int(_) | Lit::Float(_), .. }));
     let is_error = is_number && key == "timeout";
     if is_error {
-        let text = "`timeout` has a unit: `std::time::Duration::from_secs(…)`";
+        let text = "`timeout` requires a unit: use `std::time::Duration::from_secs(…)`";
         errors.push(value.span(), text);
     }
     is_error
@@ -333,7 +333,7 @@ fn unknown_key(key: &Ident, input: ParseStream<'_>) -> syn::Error {
     let text = key.to_string();
     let message = match text.to_ascii_uppercase().as_str() {
         name @ ("CONNECT" | "TRACE" | "QUERY") => format!(
-            "`{name}` is registered with the router's `route`; a tree takes {}",
+            "a tree cannot contain `{name}`: use the router's `route` method, or one of {}",
             METHODS.join(", "),
         ),
         "HANDLER" => "`handler` belongs in an entry: `GET: { f, … }`".to_owned(),
@@ -345,11 +345,11 @@ fn unknown_key(key: &Ident, input: ParseStream<'_>) -> syn::Error {
             let known = METHODS.into_iter().chain(["middleware"]).chain(settings.iter().copied());
             let near = closest(&text, known.clone());
             if near.is_none() && input.peek(Token![:]) && input.peek2(token::Brace) {
-                format!("a path segment is a string: `\"{text}\": {{ … }}`")
+                format!("a path segment must be a string: use `\"{text}\": {{ … }}`")
             } else if near.is_none() {
                 format!(
-                    "unknown key `{text}`: a tree holds {}, {WEB_SOCKET}, {MOUNT}, middleware, {}, \
-                     path segments in quotes and `..tree`",
+                    "unknown key `{text}`: a tree can contain {}, {WEB_SOCKET}, {MOUNT}, \
+                     middleware, {}, path segments in quotes and `..tree`",
                     METHODS.join(", "),
                     settings.join(", "),
                 )
@@ -364,17 +364,17 @@ fn unknown_key(key: &Ident, input: ParseStream<'_>) -> syn::Error {
 fn unknown_field(key: &Ident, route: &Route) -> syn::Error {
     let text = key.to_string();
     if Method::of(&text).is_some() {
-        let message = format!("put `{text}` next to `{}` rather than into its entry", route.key);
+        let message = format!("an entry cannot contain `{text}`: put it next to `{}`", route.key);
         return syn::Error::new(key.span(), message);
     }
     if text == HOST {
-        let message = format!("`{HOST}` is a key of a node: write it beside `{}`", route.key);
+        let message = format!("`{HOST}` is a node key: put it next to `{}`", route.key);
         return syn::Error::new(key.span(), message);
     }
     let known = entry_keys();
     let message = match closest(&text, known.iter().copied()) {
         Some(_) => format!("unknown key `{text}`{}", did_you_mean(&text, known)),
-        None => format!("unknown key `{text}`: an entry holds {}", known.join(", ")),
+        None => format!("unknown key `{text}`: an entry can contain {}", known.join(", ")),
     };
     syn::Error::new(key.span(), message)
 }

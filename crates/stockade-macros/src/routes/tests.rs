@@ -60,7 +60,7 @@ fn head_options_and_any_are_methods() {
             .segment(\"any\", RouteTree::new().segment(
                 \"HEAD\", RouteTree::new().any(RouteEntry::new(d).name(\"x\"))))",
     );
-    check("ANY: a,\nany: b", &["2:0 `ANY` is there twice, first in line 1"]);
+    check("ANY: a,\nany: b", &["2:0 duplicate `ANY`, first on line 1"]);
     check("ANY: a, GET: b, \"x\": { ANY: c }", &[]);
 }
 
@@ -71,10 +71,10 @@ fn an_entry_can_begin_with_a_handler_without_a_key() {
         expands(&format!("POST: {{ {handler}, name: \"x\" }}"), &entry.replace('H', handler));
     }
     expands("POST: { h, }", "RouteTree::new().method(Method::POST, RouteEntry::new(h))");
-    check("POST: { h, handler: g }", &["1:11 `handler` is there twice, first in line 1"]);
+    check("POST: { h, handler: g }", &["1:11 duplicate `handler`, first on line 1"]);
     check(
         "POST: { h, g }",
-        &[&format!("1:11 unknown key `g`: an entry holds {}", tree::entry_keys().join(", "))],
+        &[&format!("1:11 unknown key `g`: an entry can contain {}", tree::entry_keys().join(", "))],
     );
     check("POST: { h, name }", &["1:11 expected `:` and a value after `name`"]);
 }
@@ -106,7 +106,7 @@ fn a_node_accepts_each_setting_of_an_entry() {
         );
         check(
             &format!("{key}: x,\n{key}: y"),
-            &[&format!("2:0 `{key}` is there twice, first in line 1")],
+            &[&format!("2:0 duplicate `{key}`, first on line 1")],
         );
     }
 }
@@ -122,10 +122,11 @@ fn a_node_can_have_methods_and_a_web_socket() {
             )",
     );
     expands("ws: b", "RouteTree::new().web_socket(RouteEntry::web_socket(b))");
-    check("ws: a, ws: b", &["1:7 `ws` is there twice, first in line 1"]);
+    check("ws: a, ws: b", &["1:7 duplicate `ws`, first on line 1"]);
     check(
         "ws: {}",
-        &["1:0 the entry of `ws` has no handler: write it first, as in `ws: { f, … }`"],
+        &["1:0 the entry of `ws` does not have a handler: add it as the first item, as in \
+             `ws: { f, … }`"],
     );
     assert_eq!(mistakes("GET: { handler: a, options: o() }").len(), 1);
 }
@@ -139,7 +140,7 @@ fn a_node_can_have_methods_and_a_mount() {
             .mount(RouteEntry::mount(Files::new(\"x\")).middleware(m).max_body(1))",
     );
     expands("mount: b", "RouteTree::new().mount(RouteEntry::mount(b))");
-    check("mount: a, mount: b", &["1:10 `mount` is there twice, first in line 1"]);
+    check("mount: a, mount: b", &["1:10 duplicate `mount`, first on line 1"]);
 }
 
 #[test]
@@ -185,23 +186,23 @@ fn closures_with_commas_are_one_value() {
 fn unknown_keys_are_named() {
     check("PSOT: h", &["1:0 unknown key `PSOT`, did you mean `POST`?"]);
     check("midleware: []", &["1:0 unknown key `midleware`, did you mean `middleware`?"]);
-    check("users: { GET: h }", &["1:0 a path segment is a string: `\"users\": { … }`"]);
+    check("users: { GET: h }", &["1:0 a path segment must be a string: use `\"users\": { … }`"]);
     check("name: 1", &["1:0 `name` belongs in an entry: `GET: { f, name: … }`"]);
     check("handler: h", &["1:0 `handler` belongs in an entry: `GET: { f, … }`"]);
     check(
         "TRACE: h, QUERY: h",
         &[
-            "1:0 `TRACE` is registered with the router's `route`; \
-             a tree takes GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS, ANY",
-            "1:10 `QUERY` is registered with the router's `route`; \
-             a tree takes GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS, ANY",
+            "1:0 a tree cannot contain `TRACE`: use the router's `route` method, or one of GET, \
+             POST, PUT, DELETE, PATCH, HEAD, OPTIONS, ANY",
+            "1:10 a tree cannot contain `QUERY`: use the router's `route` method, or one of \
+             GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS, ANY",
         ],
     );
     check(
         "users: h",
         &[&format!(
-            "1:0 unknown key `users`: a tree holds GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS, \
-             ANY, ws, mount, middleware, {}, path segments in quotes and `..tree`",
+            "1:0 unknown key `users`: a tree can contain GET, POST, PUT, DELETE, PATCH, HEAD, \
+             OPTIONS, ANY, ws, mount, middleware, {}, path segments in quotes and `..tree`",
             tree::node_settings().join(", "),
         )],
     );
@@ -215,11 +216,11 @@ fn unknown_keys_of_an_entry_are_named() {
             "1:19 unknown key `midleware`, did you mean `middleware`?",
             "1:34 unknown key `nmae`, did you mean `name`?",
             &format!(
-                "1:45 unknown key `summary`: an entry holds {}",
+                "1:45 unknown key `summary`: an entry can contain {}",
                 tree::entry_keys().join(", "),
             ),
-            "1:59 put `PUT` next to `GET` rather than into its entry",
-            "1:67 put a path segment next to `GET` rather than into its entry",
+            "1:59 an entry cannot contain `PUT`: put it next to `GET`",
+            "1:67 an entry cannot contain path segments: put them next to `GET`",
         ],
     );
     check(
@@ -230,7 +231,7 @@ fn unknown_keys_of_an_entry_are_named() {
 
 #[test]
 fn reports_a_timeout_without_a_unit() {
-    let message = "`timeout` has a unit: `std::time::Duration::from_secs(…)`";
+    let message = "`timeout` requires a unit: use `std::time::Duration::from_secs(…)`";
     check("GET: { h, timeout: 5 }", &[&format!("1:19 {message}")]);
     check("GET: { handler: h, timeout: 2.5 }", &[&format!("1:28 {message}")]);
     check("GET: { h, timeout: LIMIT }, timeout: LIMIT", &[]);
@@ -239,7 +240,7 @@ fn reports_a_timeout_without_a_unit() {
 
 #[test]
 fn explains_wrong_syntax() {
-    let holds = "a path segment holds `{ … }`: write `\"a\": { GET: … }` for a handler, \
+    let holds = "a path segment requires `{ … }`: use `\"a\": { GET: … }` for a handler, \
                  `\"a\": { ..… }` for a tree";
     check("\"a\": h", &[&format!("1:5 {holds}")]);
     check("\"a\"", &["1:0 expected `: { … }` after the path segment \"a\""]);
@@ -252,19 +253,20 @@ fn explains_wrong_syntax() {
     check("GET: { handler: , name: \"x\" }", &["1:7 expected a value"]);
     check(
         "GET: {}",
-        &["1:0 the entry of `GET` has no handler: write it first, as in `GET: { f, … }`"],
+        &["1:0 the entry of `GET` does not have a handler: add it as the first item, as in \
+             `GET: { f, … }`"],
     );
     check(
         "GET: { \"a\": { PUT: h } }",
-        &["1:5 `GET` takes a handler or an entry, such as `{ f, … }`; put path segments next to \
-           `GET`"],
+        &["1:5 `GET` expects a handler or an entry, such as `{ f, … }`: put path segments \
+             next to `GET`"],
     );
     let known = "expected a method such as `GET`, a path segment such as \"users\", `middleware` \
                  or `..tree`";
     check("7: h", &[&format!("1:0 {known}")]);
     check(
         "#[cfg(test)] GET: h",
-        &["1:0 attributes and doc comments have no meaning in a tree; comments begin with `//`"],
+        &["1:0 a tree cannot contain attributes or doc comments: use `//` for comments"],
     );
 }
 
@@ -296,7 +298,7 @@ fn expands_the_valid_rest() {
 
 #[test]
 fn rejects_duplicate_methods_of_a_node() {
-    check("GET: a,\nget: b", &["2:0 `GET` is there twice, first in line 1"]);
+    check("GET: a,\nget: b", &["2:0 duplicate `GET`, first on line 1"]);
     check("GET: a, PUT: b, \"x\": { GET: c }", &[]);
     check("GET: a, \"x\": { GET: { handler: b, path: \"/y\" }, get: c }", &[]);
 }
@@ -305,12 +307,12 @@ fn rejects_duplicate_methods_of_a_node() {
 fn rejects_duplicate_segments_of_a_node() {
     check(
         "\"a\": {},\n\"/a\": {}",
-        &["2:0 the path segment \"/a\" matches the same as \"a\", first in line 1"],
+        &["2:0 the path segment \"/a\" matches the same requests as \"a\", first on line 1"],
     );
-    check("\"a\": {},\n\"a\": {}", &["2:0 the path segment \"a\" is there twice, first in line 1"]);
+    check("\"a\": {},\n\"a\": {}", &["2:0 duplicate path segment \"a\", first on line 1"]);
     check(
         "\":id\": {},\n\":name\": {}",
-        &["2:0 the path segment \":name\" matches the same as \":id\", first in line 1"],
+        &["2:0 the path segment \":name\" matches the same requests as \":id\", first on line 1"],
     );
     check("\"a\": { \"b\": {} }, \"b\": {}, \":id\": {}, \":id([0-9]+)\": {}", &[]);
 }
@@ -319,11 +321,11 @@ fn rejects_duplicate_segments_of_a_node() {
 fn finds_equivalent_paths_at_every_depth() {
     check(
         "\"a\": {\n \":id\": { GET: h } },\n\"a/:key\": { GET: h, PUT: h }",
-        &["3:12 `GET /a/:key` is there twice, first in line 2"],
+        &["3:12 duplicate route `GET /a/:key`, first on line 2"],
     );
     check(
         "GET: h,\n\"a\": { GET: { handler: h, path: \"/\" } }",
-        &["2:32 `GET /` is there twice, first in line 1"],
+        &["2:32 duplicate route `GET /`, first on line 1"],
     );
     check(
         "GET: { handler: h, path: dynamic() }, \"a\": { GET: { handler: h, path: dynamic() } }",
@@ -335,32 +337,29 @@ fn finds_equivalent_paths_at_every_depth() {
 fn rejects_duplicate_route_and_parameter_names() {
     check(
         "GET: { handler: h, name: \"x\" },\nPUT: { handler: h, name: \"x\" }",
-        &["2:25 the route name \"x\" is there twice, first in line 1"],
+        &["2:25 duplicate route name \"x\", first on line 1"],
     );
     check(
         "\"a/:id\": {\n\":b\": { \"c-:id\": { GET: h } } }",
-        &["2:8 the path has the parameter `id` twice, first in line 1"],
+        &["2:8 duplicate parameter `id` in the path, first on line 1"],
     );
     check("\":id\": { \"a\": { GET: h } }, \"b/:id\": { GET: h }", &[]);
     check(
         "GET: {\nhandler: h,\nhandler: h, name: \"a\", name: \"b\" }",
-        &[
-            "3:0 `handler` is there twice, first in line 2",
-            "3:23 `name` is there twice, first in line 3",
-        ],
+        &["3:0 duplicate `handler`, first on line 2", "3:23 duplicate `name`, first on line 3"],
     );
 }
 
 #[test]
 fn reports_malformed_paths() {
-    check("\":\": {}", &["1:1 path \":\" has no name after `:` at byte 0"]);
+    check("\":\": {}", &["1:1 path \":\" is missing a name after `:` at byte 0"]);
     check(
         "\"a\": { \":b:c\": { GET: h } }",
-        &["1:10 path \":b:c\" needs text between \":c\" and the parameter before it"],
+        &["1:10 path \":b:c\" requires text between \":c\" and the parameter before it"],
     );
     check(
         "GET: { handler: h, path: \"/a**\" }",
-        &["1:28 path \"/a**\" mixes `*` with text; `*` and `**` are whole segments"],
+        &["1:28 path \"/a**\" mixes `*` with text: `*` and `**` must be whole segments"],
     );
     check("\"a/**/b\": {}", &["1:5 path \"a/**/b\" has \"/b\" after `**`, which must be last"]);
 }
@@ -369,7 +368,7 @@ fn reports_malformed_paths() {
 fn rejects_segments_below_a_rest() {
     check(
         "\"a/**\": { GET: h, \"b\": { GET: h } }",
-        &["1:18 nothing can follow `**`, and \"b\" stands below it"],
+        &["1:18 `**` must be the last segment: remove \"b\" below it"],
     );
     check("\"**\": { GET: h }", &[]);
 }

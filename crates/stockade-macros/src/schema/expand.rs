@@ -79,8 +79,8 @@ impl Writer<'_> {
                 continue;
             }
             if serde.skip_if.is_some() && !skip.write {
-                let message = "`Schema` cannot describe an element of a tuple that is sometimes \
-                               left out, because the next one takes its place: use named fields";
+                let message = "`Schema` cannot describe a tuple with an optional element, because \
+                               the next element moves to its position: use named fields";
                 self.errors.push(field.span(), message);
             }
             let never_read = owner.never_read || skip.read;

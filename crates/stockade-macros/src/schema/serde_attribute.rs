@@ -90,8 +90,8 @@ pub(crate) fn refuse_unknown(attributes: &[Attribute], errors: &mut Errors) {
                 errors.push(
                     meta.path.span(),
                     format_args!(
-                        "`Schema` does not support `{name}` of serde: implement `HasSchema` by \
-                         hand, or wrap the type where it is used: `Unchecked<T>`"
+                        "`Schema` does not support serde's `{name}`: implement `HasSchema` by \
+                         hand, or use `Unchecked<T>` for the type"
                     ),
                 );
             }
@@ -110,7 +110,7 @@ pub(crate) fn refuse_later_macros(attributes: &[Attribute], errors: &mut Errors)
             let name = &last.ident;
             errors.push(
                 attribute.path().span(),
-                format_args!("`#[{name}]` changes the fields: write it above `#[derive(Schema)]`"),
+                format_args!("`#[{name}]` changes the fields: put it above `#[derive(Schema)]`"),
             );
         }
     }

@@ -39,7 +39,7 @@ fn unknown_keywords_are_explained() {
         "maxLength = 3",
         &["unknown keyword `maxLength`, did you mean `max_length`?"],
     );
-    check_field("String", "trim, trim", &["`trim` is there twice"]);
+    check_field("String", "trim, trim", &["duplicate `trim`"]);
     check_field("String", "example = 1, example = 2", &[]);
 }
 
@@ -61,16 +61,19 @@ fn values_fit_their_keywords() {
         ("min_length = \"3\"", format!("`min_length` {count}")),
         ("min_length = -1", format!("`min_length` {count}")),
         ("max_length = 1.5", format!("`max_length` {count}")),
-        ("max_length", "`max_length` needs a value: `= …`".to_owned()),
+        ("max_length", "`max_length` requires a value: `= …`".to_owned()),
         ("pattern = 3", "`pattern` must be a string".to_owned()),
         ("min = true", "`min` must be a number".to_owned()),
         ("values = 3", "`values` must be a list: `[…]`".to_owned()),
-        ("trim = 1", "`trim` stands alone, or with `= true` or `= false`".to_owned()),
-        ("items = 1", "`items` takes keywords: `items(min_length = 3)`".to_owned()),
-        ("kind = \"emial\"", "`kind` has no \"emial\", did you mean `email`?".to_owned()),
+        ("trim = 1", "`trim` does not accept a value other than `= true` or `= false`".to_owned()),
+        ("items = 1", "`items` expects keywords, as in `items(min_length = 3)`".to_owned()),
+        (
+            "kind = \"emial\"",
+            "`kind` does not have a value \"emial\", did you mean `email`?".to_owned(),
+        ),
         (
             "format = \"datetime\"",
-            "`format` has no \"datetime\", did you mean `date-time`?".to_owned(),
+            "`format` does not have a value \"datetime\", did you mean `date-time`?".to_owned(),
         ),
     ] {
         check_field("Other", keywords, &[&message]);
@@ -80,14 +83,26 @@ fn values_fit_their_keywords() {
 
 #[test]
 fn keywords_fit_the_type() {
-    check_field("bool", "min_length = 3", &["`min_length` is for strings, and this is a boolean"]);
+    check_field(
+        "bool",
+        "min_length = 3",
+        &["`min_length` applies to strings, but the type is a boolean"],
+    );
     check_field(
         "Option<u8>",
         "pattern = \"a\"",
-        &["`pattern` is for strings, and this is a number"],
+        &["`pattern` applies to strings, but the type is a number"],
     );
-    check_field("Vec<u8>", "minimum = 3", &["`minimum` is for numbers, and this is a list"]);
-    check_field("Vec<bool>", "items(trim)", &["`trim` is for strings, and this is a boolean"]);
+    check_field(
+        "Vec<u8>",
+        "minimum = 3",
+        &["`minimum` applies to numbers, but the type is a list"],
+    );
+    check_field(
+        "Vec<bool>",
+        "items(trim)",
+        &["`trim` applies to strings, but the type is a boolean"],
+    );
     check_field("HashMap<String, u8>", "min_properties = 1", &[]);
     check_field("u8", "kind = \"string\", min_length = 3", &[]);
     check_field("Other", "min_length = 3", &[]);
@@ -111,13 +126,16 @@ fn bounds_do_not_contradict_each_other() {
 
 #[test]
 fn rejects_misplaced_keywords() {
-    check("#[schema(required)] struct T;", &["1:9 `required` stands on a field"]);
+    check("#[schema(required)] struct T;", &["1:9 `required` belongs on a field"]);
     check_field(
         "u8",
         "name = \"a\"",
-        &["`name` stands on a type; a field gets another name by `#[serde(rename = \"…\")]`"],
+        &["`name` belongs on a type: use `#[serde(rename = \"…\")]` to rename a field"],
     );
-    check("enum T { #[schema(minimum = 1)] A(u8) }", &["1:18 `minimum` cannot stand on a variant"]);
+    check(
+        "enum T { #[schema(minimum = 1)] A(u8) }",
+        &["1:18 `minimum` cannot be used on a variant"],
+    );
 }
 
 #[test]
@@ -128,10 +146,14 @@ fn opaque_excludes_a_custom_rule() {
     check_field(
         "Other",
         "with = rule, opaque",
-        &["`opaque` takes any value, and `with` gives a rule: keep one of them"],
+        &["`opaque` and `with` are both set: remove one of them"],
     );
-    check_field("Other", "opaque = 1", &["`opaque` stands alone, or with `= true` or `= false`"]);
-    check("#[schema(opaque)] struct T;", &["1:9 `opaque` stands on a field"]);
+    check_field(
+        "Other",
+        "opaque = 1",
+        &["`opaque` does not accept a value other than `= true` or `= false`"],
+    );
+    check("#[schema(opaque)] struct T;", &["1:9 `opaque` belongs on a field"]);
 }
 
 #[test]
@@ -139,7 +161,8 @@ fn rejects_types_without_a_schema() {
     check("union T { a: u8 }", &["1:0 `Schema` can be derived for structs and enums"]);
     check(
         "#[serde(tag = \"t\")] enum T { A(u8, u8), #[serde(other)] B }",
-        &["1:29 a tuple has no place for a tag: give the enum `content` too"],
+        &["1:29 a tuple variant cannot contain the tag: add serde's `content` attribute to \
+             the enum"],
     );
 }
 
@@ -147,8 +170,8 @@ fn rejects_types_without_a_schema() {
 fn rejects_attributes_of_serde_that_it_does_not_know() {
     let message = |name: &str| {
         format!(
-            "`Schema` does not support `{name}` of serde: implement `HasSchema` by hand, or wrap \
-             the type where it is used: `Unchecked<T>`"
+            "`Schema` does not support serde's `{name}`: implement `HasSchema` by hand, or use \
+             `Unchecked<T>` for the type"
         )
     };
     for name in ["field_identifier", "variant_identifier", "flatten_all"] {
@@ -214,11 +237,11 @@ fn accepts_every_other_attribute_of_serde() {
 fn rejects_macros_that_change_the_fields_later() {
     check(
         "#[serde_as] struct T { #[serde_as(as = \"Hex\")] a: u8 }",
-        &["1:2 `#[serde_as]` changes the fields: write it above `#[derive(Schema)]`"],
+        &["1:2 `#[serde_as]` changes the fields: put it above `#[derive(Schema)]`"],
     );
     check(
         "#[serde_with::skip_serializing_none] struct T { a: Option<u8> }",
-        &["1:2 `#[skip_serializing_none]` changes the fields: write it above `#[derive(Schema)]`"],
+        &["1:2 `#[skip_serializing_none]` changes the fields: put it above `#[derive(Schema)]`"],
     );
 }
 
@@ -226,10 +249,8 @@ fn rejects_macros_that_change_the_fields_later() {
 fn tuple_elements_cannot_be_skipped() {
     check(
         "struct T(u8, #[serde(skip_serializing_if = \"is_zero\")] u8);",
-        &[
-            "1:13 `Schema` cannot describe an element of a tuple that is sometimes left out, because \
-           the next one takes its place: use named fields",
-        ],
+        &["1:13 `Schema` cannot describe a tuple with an optional element, because the next \
+             element moves to its position: use named fields"],
     );
     check("struct T(#[serde(skip_serializing_if = \"is_zero\")] u8);", &[]);
     check("struct T(u8, #[serde(skip, skip_serializing_if = \"is_zero\")] u8);", &[]);

@@ -298,7 +298,8 @@ fn internal(
             writer.object(std::iter::empty(), span, owner(own, whole))
         }
         Fields::Unnamed(fields) if fields.unnamed.len() != 1 => {
-            let message = "a tuple has no place for a tag: give the enum `content` too";
+            let message = "a tuple variant cannot contain the tag: add serde's `content` \
+                           attribute to the enum";
             writer.errors.push(span, message);
             writer.object(std::iter::empty(), span, owner(own, whole))
         }

@@ -99,7 +99,7 @@ impl<'p> Reader<'p> {
         }
         if let Some(offset) = find_control_escape(&self.path[begin..self.at]) {
             let start = begin + offset;
-            let hint = "requests with an encoded control character in their path are refused";
+            let hint = "the server rejects requests with an encoded control character in the path";
             let at = start..start + "%00".len();
             return Err(self.error(Kind::UnsupportedCharacter(hint), at));
         }
@@ -159,7 +159,7 @@ impl<'p> Reader<'p> {
         let text = &self.path[start..open + length - 1];
         if let Some((offset, character)) = text.char_indices().find(|it| it.1.is_control()) {
             let at = start + offset..start + offset + character.len_utf8();
-            let hint = "write it as an escape of the expression";
+            let hint = "use an escape of the expression";
             return Err(self.error(Kind::UnsupportedCharacter(hint), at));
         }
         self.at += length;
@@ -233,13 +233,13 @@ fn balanced(text: &str) -> Option<usize> {
 /// `None` if it can.
 fn why_not(character: char) -> Option<&'static str> {
     match character {
-        '{' | '}' => Some("parameters are written `:id`"),
-        '?' => Some("it only follows a parameter, and a query is no part of a route"),
-        '#' => Some("a fragment is never sent; write `%23` for the character"),
-        '\\' => Some("a backslash stands only before `:` or `*`; write `%5C` for the character"),
-        '<' | '>' | '`' => Some("write it percent-encoded"),
+        '{' | '}' => Some("use `:id` for a parameter"),
+        '?' => Some("use it only after a parameter; a route does not contain a query"),
+        '#' => Some("clients never send a fragment; use `%23` for the character"),
+        '\\' => Some("use a backslash only before `:` or `*`, and `%5C` for the character"),
+        '<' | '>' | '`' => Some("percent-encode it"),
         _ if character.is_control() || character.is_whitespace() => {
-            Some("write it percent-encoded, a space as `%20`")
+            Some("percent-encode it, a space as `%20`")
         }
         _ => None,
     }

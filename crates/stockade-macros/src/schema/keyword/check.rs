@@ -52,7 +52,7 @@ pub(super) fn check_type(list: &[Keyword], ty: &Type, errors: &mut Errors) {
         if !classes.is_empty() && !classes.contains(&class) {
             let wanted: Vec<&str> = classes.iter().map(|class| class.plural()).collect();
             let message = format!(
-                "`{name}` is for {}, and this is {}",
+                "`{name}` applies to {}, but the type is {}",
                 wanted.join(" and "),
                 class.singular()
             );

@@ -65,7 +65,7 @@ impl Keywords {
             && self.has_flag("opaque")
             && self.get("with").is_some()
         {
-            let message = "`opaque` takes any value, and `with` gives a rule: keep one of them";
+            let message = "`opaque` and `with` are both set: remove one of them";
             errors.push(opaque.name.span(), message);
         }
     }

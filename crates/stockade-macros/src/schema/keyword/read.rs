@@ -23,7 +23,7 @@ pub(super) fn read_list(
         if let Some(keyword) = read_keyword(input, place, errors)? {
             let repeats = list.iter().any(|earlier| earlier.name == keyword.name);
             if repeats && keyword.name != "example" {
-                errors.push(keyword.name.span(), format!("`{}` is there twice", keyword.name));
+                errors.push(keyword.name.span(), format!("duplicate `{}`", keyword.name));
             } else {
                 list.push(keyword);
             }
@@ -102,13 +102,12 @@ fn unknown(name: &str) -> String {
 
 fn misplaced(name: &str, place: Place) -> String {
     match place {
-        Place::Container => format!("`{name}` stands on a field"),
-        Place::Variant => format!("`{name}` cannot stand on a variant"),
+        Place::Container => format!("`{name}` belongs on a field"),
+        Place::Variant => format!("`{name}` cannot be used on a variant"),
         Place::Field if name == "name" => {
-            "`name` stands on a type; a field gets another name by `#[serde(rename = \"…\")]`"
-                .to_owned()
+            "`name` belongs on a type: use `#[serde(rename = \"…\")]` to rename a field".to_owned()
         }
-        Place::Field | Place::Items => format!("`{name}` cannot stand here"),
+        Place::Field | Place::Items => format!("`{name}` cannot be used here"),
     }
 }
 
@@ -124,9 +123,11 @@ fn fit(takes: Takes, value: Value) -> Result<Value, String> {
         Value::Expr(expr) if takes != Takes::Keywords => expr,
         Value::Flag(_) | Value::Expr(_) | Value::Keywords(_) => {
             return Err(match takes {
-                Takes::Keywords => "takes keywords: `items(min_length = 3)`".to_owned(),
-                Takes::Flag => "stands alone, or with `= true` or `= false`".to_owned(),
-                _ => "needs a value: `= …`".to_owned(),
+                Takes::Keywords => "expects keywords, as in `items(min_length = 3)`".to_owned(),
+                Takes::Flag => {
+                    "does not accept a value other than `= true` or `= false`".to_owned()
+                }
+                _ => "requires a value: `= …`".to_owned(),
             });
         }
     };
@@ -134,7 +135,9 @@ fn fit(takes: Takes, value: Value) -> Result<Value, String> {
     let negative = matches!(&*expr, Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)));
     let wrong = match (takes, literal) {
         (Takes::Flag, Some(Lit::Bool(flag))) => return Ok(Value::Flag(flag.value)),
-        (Takes::Flag, _) => Some("stands alone, or with `= true` or `= false`".to_owned()),
+        (Takes::Flag, _) => {
+            Some("does not accept a value other than `= true` or `= false`".to_owned())
+        }
         (Takes::Format, Some(Lit::Str(name))) => unknown_name(name, FORMATS),
         (Takes::Kind, Some(Lit::Str(name))) => unknown_name(name, KINDS),
         (Takes::Format | Takes::Kind, _) => Some("must be a name in quotes".to_owned()),
@@ -153,8 +156,8 @@ fn unknown_name(name: &LitStr, known: &[&str]) -> Option<String> {
         return None;
     }
     Some(match nearest(&text, known.iter().copied()) {
-        Some(near) => format!("has no {text:?}, did you mean `{near}`?"),
-        None => format!("has no {text:?}: it is one of {}", known.join(", ")),
+        Some(near) => format!("does not have a value {text:?}, did you mean `{near}`?"),
+        None => format!("does not have a value {text:?}: expected one of {}", known.join(", ")),
     })
 }
 
