@@ -190,7 +190,7 @@ impl TestClient {
     #[must_use]
     pub fn with_host_options(mut self, options: HostOptions) -> Self {
         let Transport::InProcess(app) = &*self.transport else {
-            fail("a live server has its own options; they cannot be overridden from outside");
+            fail("cannot override the options of a live server");
         };
         self.transport = Arc::new(Transport::InProcess(or_fail(app.with_options(options))));
         #[cfg(feature = "contract")]
@@ -240,7 +240,8 @@ impl TestClient {
     pub fn with_contract(mut self) -> Self {
         let Transport::InProcess(app) = &*self.transport else {
             fail(
-                "a live server does not give the map of its routes; no contract can be made of it",
+                "cannot create a contract for a live server, because it does not provide its \
+                 route map",
             );
         };
         self.contract = Some(Contract::of(app));
@@ -293,12 +294,14 @@ impl TestClient {
     #[track_caller]
     pub(crate) fn peer_of(&self, address: &str) -> SocketAddr {
         if matches!(*self.transport, Transport::Live(_)) {
-            fail("a live server sees the real address of this client; no other can be set");
+            fail("cannot set a client address for a live server, because it sees the real address");
         }
         let ip = address.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, DEFAULT_PEER.port()));
         match address.parse().or(ip) {
             Ok(address) => address,
-            Err(_) => fail(format_args!("{address:?} is no address, such as \"203.0.113.7\"")),
+            Err(_) => {
+                fail(format_args!("expected an address such as \"203.0.113.7\", found {address:?}"))
+            }
         }
     }
 

@@ -30,7 +30,7 @@ impl TestEvent {
     #[must_use]
     pub fn json<T: DeserializeOwned>(&self) -> T {
         serde_json::from_str(&self.data)
-            .unwrap_or_else(|error| fail(format_args!("{self:?} cannot be read: {error}")))
+            .unwrap_or_else(|error| fail(format_args!("cannot parse {self:?}: {error}")))
     }
 }
 

@@ -24,7 +24,7 @@ use crate::{MultipartForm, TestClient, TestError, TestResponse, TestStream};
 ///
 /// Each method panics at the line of its caller if its argument is not valid in
 /// a request.
-#[must_use = "a request is sent by `.await`"]
+#[must_use = "a request is not sent until it is awaited"]
 pub struct TestRequest {
     client: TestClient,
     method: Method,
@@ -118,7 +118,7 @@ impl TestRequest {
     pub fn json(self, value: impl Serialize) -> Self {
         match serde_json::to_vec(&value) {
             Ok(bytes) => self.typed("application/json").body(bytes),
-            Err(error) => fail(format_args!("this cannot be written as JSON: {error}")),
+            Err(error) => fail(format_args!("cannot serialize the value as JSON: {error}")),
         }
     }
 
@@ -223,10 +223,11 @@ impl TestRequest {
         let asked = self.asked();
         let Self { client, method, target, headers, body, peer, .. } = self;
         let uri: Uri = target.parse().map_err(|error: http::uri::InvalidUri| {
-            TestError::new(format!("{target:?} is no target of a request")).caused_by(error)
+            TestError::new(format!("{target:?} is not a request target")).caused_by(error)
         })?;
         if uri.authority().is_some() || !(target.starts_with('/') || target == "*") {
-            let what = "is no path: a target begins with a slash, and the address is the client's";
+            let what = "is not a path: use a path that begins with `/`, because the client \
+                        already has the address";
             return Err(TestError::new(format!("{target:?} {what}")));
         }
         let mut request = http::Request::new(body);
@@ -283,6 +284,6 @@ impl fmt::Debug for TestRequest {
 fn form_of(pairs: impl Serialize) -> String {
     match serde_html_form::to_string(pairs) {
         Ok(pairs) => pairs,
-        Err(error) => fail(format_args!("this cannot be written as pairs: {error}")),
+        Err(error) => fail(format_args!("cannot serialize the value as key-value pairs: {error}")),
     }
 }

@@ -82,7 +82,7 @@ impl TestResponse {
     pub fn text(&self) -> &str {
         match std::str::from_utf8(self.bytes()) {
             Ok(text) => text,
-            Err(error) => self.fail(format_args!("the body is no text: {error}")),
+            Err(error) => self.fail(format_args!("the body is not text: {error}")),
         }
     }
 
@@ -97,7 +97,7 @@ impl TestResponse {
             Ok(value) => value,
             Err(error) => {
                 let wanted = std::any::type_name::<T>();
-                self.fail(format_args!("the body cannot be read as JSON of {wanted}: {error}"))
+                self.fail(format_args!("cannot parse the body as JSON of {wanted}: {error}"))
             }
         }
     }
@@ -129,7 +129,7 @@ impl TestResponse {
     #[track_caller]
     pub fn assert_no_header(&self, name: &str) -> &Self {
         if self.headers().contains_key(name) {
-            self.fail(format_args!("the header {name} is there"));
+            self.fail(format_args!("found the header {name}, expected none"));
         }
         self
     }
@@ -184,7 +184,7 @@ impl TestResponse {
     #[track_caller]
     pub fn assert_empty(&self) -> &Self {
         if !self.bytes().is_empty() {
-            self.fail("there is a body");
+            self.fail("found a body, expected none");
         }
         self
     }
@@ -199,12 +199,12 @@ impl TestResponse {
     #[track_caller]
     pub fn assert_error(&self, message: &str) -> &Self {
         if !(self.status().is_client_error() || self.status().is_server_error()) {
-            self.fail("the status is that of no error");
+            self.fail("expected an error status");
         }
         let body: Value = self.json();
         let found = ["error", "detail", "title"].map(|name| body.get(name));
         if !found.into_iter().flatten().any(|found| found == message) {
-            self.fail(format_args!("the message of the error is not {message:?}"));
+            self.fail(format_args!("the error message is not {message:?}"));
         }
         self
     }
@@ -227,7 +227,7 @@ impl TestResponse {
         }
         let is_it = |error: &Value| error["field"] == field && error["rule"] == rule;
         if !errors.is_some_and(|errors| errors.iter().any(is_it)) {
-            self.fail(format_args!("the field {field:?} was not refused by the rule {rule:?}"));
+            self.fail(format_args!("the rule {rule:?} did not reject the field {field:?}"));
         }
         self
     }
@@ -236,11 +236,13 @@ impl TestResponse {
     fn assert_json_as(&self, expected: &impl Serialize, extent: Extent) -> &Self {
         let expected = match serde_json::to_value(expected) {
             Ok(expected) => expected,
-            Err(error) => fail(format_args!("what is expected cannot be JSON: {error}")),
+            Err(error) => {
+                fail(format_args!("cannot serialize the expected value as JSON: {error}"))
+            }
         };
         let lines = differences(&expected, &self.json(), extent);
         if !lines.is_empty() {
-            self.fail(format_args!("the body is another one:\n  {}", lines.join("\n  ")));
+            self.fail(format_args!("the body differs:\n  {}", lines.join("\n  ")));
         }
         self
     }

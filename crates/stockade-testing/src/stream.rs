@@ -79,7 +79,7 @@ impl TestStream {
         let piece = if self.is_broken {
             Ok(Err(TestError::new(BROKEN)))
         } else {
-            self.client.in_time("piece of the body", next_piece(&mut self.body)).await
+            self.client.in_time("chunk of the body", next_piece(&mut self.body)).await
         };
         self.is_broken |= matches!(piece, Ok(Err(_)));
         piece.and_then(|piece| piece).map_err(|error| error.in_exchange(&self.exchange))
@@ -114,8 +114,8 @@ impl TestStream {
         }
         let mut bytes = BytesMut::new();
         let whole = collect(&mut self.body, &mut bytes);
-        let whole = self.client.in_time("whole response", whole).await;
-        // Store the received part, so an error prints it.
+        let whole = self.client.in_time("complete response", whole).await;
+        // An error prints the received part.
         self.exchange.body = bytes.freeze();
         let whole = whole.and_then(|whole| whole).and_then(|()| self.check_contract(true));
         match whole {
@@ -164,7 +164,8 @@ async fn next_piece(body: &mut HttpBody) -> Result<Option<Bytes>, TestError> {
 async fn collect(body: &mut HttpBody, bytes: &mut BytesMut) -> Result<(), TestError> {
     while let Some(piece) = next_piece(body).await? {
         if bytes.len() + piece.len() > MAX_WHOLE {
-            let what = "the body has more than 64 MiB; TestRequest::stream reads it by pieces";
+            let what =
+                "the body is larger than 64 MiB: use TestRequest::stream to read it in chunks";
             return Err(TestError::new(what));
         }
         bytes.extend_from_slice(&piece);
@@ -180,7 +181,7 @@ impl fmt::Debug for TestStream {
     }
 }
 
-const BROKEN: &str = "the body broke off";
+const BROKEN: &str = "the body ended early";
 
 /// The maximum size of a body that is read completely.
 const MAX_WHOLE: usize = 64 * 1024 * 1024;

@@ -93,20 +93,20 @@ impl Live {
     pub(crate) fn new(address: &str) -> Result<Self, TestError> {
         let fault = |what: &str| {
             let example = "such as \"http://127.0.0.1:3000\"";
-            TestError::new(format!("{address:?} {what}; it takes an address {example}"))
+            TestError::new(format!("{address:?} {what}: use an address {example}"))
         };
         let uri: Uri = address
             .parse()
-            .map_err(|error: http::uri::InvalidUri| fault("is no address").caused_by(error))?;
+            .map_err(|error: http::uri::InvalidUri| fault("is not an address").caused_by(error))?;
         match uri.scheme_str() {
             Some("http") => {}
-            Some("https") => return Err(fault("asks for TLS, which this client does not speak")),
+            Some("https") => return Err(fault("requires TLS, which this client does not support")),
             _ => return Err(fault("does not begin with http://")),
         }
         if uri.query().is_some() {
             return Err(fault("has a query"));
         }
-        let authority = uri.authority().cloned().ok_or_else(|| fault("has no host"))?;
+        let authority = uri.authority().cloned().ok_or_else(|| fault("does not have a host"))?;
         let prefix = uri.path().trim_end_matches('/').to_owned();
         let client = Client::builder(TokioExecutor::new()).build_http();
         Ok(Self { client, authority, prefix })
@@ -116,22 +116,21 @@ impl Live {
         let (mut head, body) = request.into_parts();
         let target = head.uri.path_and_query().map_or("/", PathAndQuery::as_str);
         if !target.starts_with('/') {
-            return Err(TestError::new(format!("{target:?} can only be asked in process")));
+            return Err(TestError::new(format!("{target:?} is only possible in process")));
         }
         let uri = Uri::builder().scheme(Scheme::HTTP).authority(self.authority.clone());
         let uri = uri.path_and_query(format!("{}{target}", self.prefix)).build();
-        head.uri = uri.map_err(|error| TestError::new("the target is wrong").caused_by(error))?;
+        head.uri = uri.map_err(|error| TestError::new("invalid target").caused_by(error))?;
         let sent = self.client.request(http::Request::from_parts(head, body)).await;
         let mut response = sent.map_err(|error| {
-            TestError::new(format!("no answer of http://{}", self.authority)).caused_by(error)
+            TestError::new(format!("no response from http://{}", self.authority)).caused_by(error)
         })?;
         if response.status() != StatusCode::SWITCHING_PROTOCOLS {
             return Ok((response.map(HttpBody::new), None));
         }
         let upgraded = hyper::upgrade::on(&mut response).await;
-        let upgraded = upgraded.map_err(|error| {
-            TestError::new("the connection was not given away").caused_by(error)
-        })?;
+        let upgraded = upgraded
+            .map_err(|error| TestError::new("the connection was not upgraded").caused_by(error))?;
         let connection = Box::new(TokioIo::new(upgraded)) as Connection;
         Ok((response.map(|_| HttpBody::empty()), Some(connection)))
     }

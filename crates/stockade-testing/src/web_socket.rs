@@ -28,7 +28,7 @@ use crate::{TestClient, TestRequest, TestResponse};
 /// The handshake has no `Origin` unless you set one, like handshakes of clients
 /// other than browsers.
 #[derive(Debug)]
-#[must_use = "a handshake is sent by `connect` or `refused`"]
+#[must_use = "a handshake is not sent until `connect` or `refused` is called"]
 pub struct TestWebSocketRequest {
     request: TestRequest,
     key: String,
@@ -133,7 +133,7 @@ impl TestWebSocketRequest {
             let (stream, connection) = or_fail(self.request.sent().await);
             let Some(connection) = connection else {
                 let response = stream.into_response().await;
-                response.exchange.fail("the handshake of a WebSocket was refused");
+                response.exchange.fail("the WebSocket handshake was rejected");
             };
             let response = stream.into_response().await;
             check_accepted(&response.exchange, &key);
@@ -151,7 +151,7 @@ impl TestWebSocketRequest {
         let is_open = stream.status() == StatusCode::SWITCHING_PROTOCOLS;
         let response = stream.into_response().await;
         if is_open {
-            response.exchange.fail("the WebSocket was not refused");
+            response.exchange.fail("the WebSocket handshake was not rejected");
         }
         response
     }
@@ -243,7 +243,7 @@ impl TestWebSocket {
                     }
                     Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
                     Some(Err(error)) if is_end(&error) => TestMessage::End,
-                    Some(Err(error)) => self.fail(format_args!("no message came: {error}")),
+                    Some(Err(error)) => self.fail(format_args!("no message arrived: {error}")),
                 };
             }
         })
@@ -256,7 +256,7 @@ impl TestWebSocket {
     pub async fn receive_text(&mut self) -> String {
         match self.receive().await {
             TestMessage::Text(text) => text,
-            other => self.fail(format_args!("{other:?} came, and no text")),
+            other => self.fail(format_args!("expected a text message, found {other:?}")),
         }
     }
 
@@ -268,7 +268,7 @@ impl TestWebSocket {
         let text = self.receive_text().await;
         match serde_json::from_str(&text) {
             Ok(value) => value,
-            Err(error) => self.fail(format_args!("{text:?} cannot be read: {error}")),
+            Err(error) => self.fail(format_args!("cannot parse {text:?}: {error}")),
         }
     }
 
@@ -279,7 +279,7 @@ impl TestWebSocket {
     pub async fn receive_binary(&mut self) -> Bytes {
         match self.receive().await {
             TestMessage::Binary(bytes) => bytes,
-            other => self.fail(format_args!("{other:?} came, and nothing binary")),
+            other => self.fail(format_args!("expected a binary message, found {other:?}")),
         }
     }
 
@@ -291,7 +291,7 @@ impl TestWebSocket {
     pub async fn receive_close(&mut self) -> (u16, String) {
         match self.receive().await {
             TestMessage::Close(code, reason) => (code, reason),
-            other => self.fail(format_args!("{other:?} came, and no close frame")),
+            other => self.fail(format_args!("expected a close frame, found {other:?}")),
         }
     }
 
@@ -326,7 +326,7 @@ impl TestWebSocket {
             let sent = self.client.in_time("room for a message", self.socket.send(message)).await;
             match or_fail(sent.map_err(|error| error.in_exchange(&self.exchange))) {
                 Ok(()) => {}
-                Err(error) => self.fail(format_args!("nothing could be sent: {error}")),
+                Err(error) => self.fail(format_args!("cannot send the message: {error}")),
             }
         })
     }
@@ -336,7 +336,9 @@ impl TestWebSocket {
             let closing = self.socket.close(Some(frame));
             let closed = self.client.in_time("room for a close frame", closing).await;
             match or_fail(closed.map_err(|error| error.in_exchange(&self.exchange))) {
-                Err(error) if !is_end(&error) => self.fail(format_args!("closing failed: {error}")),
+                Err(error) if !is_end(&error) => {
+                    self.fail(format_args!("cannot close the connection: {error}"))
+                }
                 _ => {}
             }
         })
@@ -368,7 +370,7 @@ fn check_accepted(exchange: &Exchange, key: &str) {
     exchange.assert_header("sec-websocket-accept", &derive_accept_key(key.as_bytes()));
     if headers.contains_key(SEC_WEBSOCKET_EXTENSIONS) {
         exchange.fail(match exchange.asked.headers.contains_key(SEC_WEBSOCKET_EXTENSIONS) {
-            true => "the test client does not support the extension that the test has offered",
+            true => "the test client does not support the extension that the test offers",
             false => "the handshake was accepted with an extension that was not offered",
         });
     }
