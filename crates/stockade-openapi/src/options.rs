@@ -78,7 +78,7 @@ impl<T: Into<String>, V: Into<String>> From<(T, V)> for ApiInfo {
 /// ```
 // Spec: What the service does › `withOpenApi` (a name without behaviour).
 #[derive(Clone, Debug)]
-#[must_use = "options do nothing until a document is made with them"]
+#[must_use = "options do nothing until a document is created with them"]
 #[non_exhaustive]
 pub struct OpenApiOptions {
     /// The title, the version, and other information about the API.

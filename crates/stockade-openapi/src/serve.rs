@@ -109,14 +109,14 @@ fn documented(mut router: Router, options: OpenApiOptions) -> Router {
         let handler = async move |headers: Headers| {
             page_reply(pages.get().map(|made| made.pages.index()), &headers)
         };
-        restrict(router.get(&options.docs_path, handler), access, "The page of the API");
+        restrict(router.get(&options.docs_path, handler), access, "The API documentation page");
         router.set_documents_page(&options.docs_path);
         let pages = Arc::clone(&made);
         let handler = async move |Path(name): Path<String>, headers: Headers| {
             page_reply(pages.get().and_then(|made| made.pages.file(&name)), &headers)
         };
         let path = format!("{}/:file", options.docs_path.trim_end_matches('/'));
-        restrict(router.get(&path, handler), access, "The files of the page");
+        restrict(router.get(&path, handler), access, "The files of the documentation page");
     }
     let of_command = options.clone();
     router.add_command(Command::new("openapi", USAGE, move |app, args| {
@@ -164,7 +164,7 @@ struct Made {
 
 /// Applies the access of the document to a route.
 fn restrict(route: RouteRef<'_>, access: &Access, summary: &str) {
-    let docs = RouteDocs::new(summary).hidden("it is about the API, and no part of it");
+    let docs = RouteDocs::new(summary).hidden("it documents the API and is not part of it");
     let route = route.middleware(with_etag()).docs(docs);
     match access {
         Access::Public(reason) => drop(route.public(reason)),
@@ -174,7 +174,7 @@ fn restrict(route: RouteRef<'_>, access: &Access, summary: &str) {
 
 /// Creates the response with the document.
 fn document_reply(made: &OnceLock<Made>) -> Result<Response, ApiError> {
-    let made = made.get().ok_or_else(|| ApiError::new(500, "the document was never made"))?;
+    let made = made.get().ok_or_else(|| ApiError::new(500, "the document was not created"))?;
     let headers = [
         (CONTENT_TYPE, "application/json"),
         (CACHE_CONTROL, "no-cache"),
@@ -194,7 +194,7 @@ fn page_reply(file: Option<&File>, request: &HeaderMap) -> Result<Response, ApiE
     ];
     if file.is_gzip {
         if refuses_gzip(request) {
-            return Err(ApiError::new(406, "this file is served with gzip alone"));
+            return Err(ApiError::new(406, "this file is only available with gzip"));
         }
         headers.extend([(CONTENT_ENCODING, "gzip"), (VARY, "Accept-Encoding")]);
     }

@@ -145,5 +145,8 @@ fn text_on_a_node_is_an_error_that_suggests_a_tag() {
 fn errors_of_a_node_are_reported_once() {
     let docs = RouteDocs::default().hidden(" ");
     let tree = routes! { "notes": { docs: docs, GET: list, POST: add } };
-    check_error(create_router(tree, RouterOptions::new()), "/notes: docs: `hidden` needs a reason");
+    check_error(
+        create_router(tree, RouterOptions::new()),
+        "/notes: docs: `hidden` requires a reason",
+    );
 }

@@ -140,7 +140,7 @@ fn duplicate_tag_descriptions_are_errors_with_both_locations() {
     let mistakes: Vec<String> = error.issues().iter().map(ToString::to_string).collect();
     let expected = [
         format!(
-            "tag: \"users\" is described twice, first at {file}:{first} ({file}:{})",
+            "tag: duplicate description of \"users\", first at {file}:{first} ({file}:{})",
             first + 5,
             file = file!()
         ),
@@ -157,6 +157,7 @@ fn options_and_tree_must_describe_a_tag_the_same_way() {
     let app = create_router(api, RouterOptions::new()).build().unwrap();
     assert!(open_api(&app, &options().tag("users", "Accounts")).is_ok());
     let error = open_api(&app, &options().tag("users", "People")).unwrap_err().to_string();
-    let expected = "the tag \"users\" is described here and by `OpenApiOptions::tag`";
+    let expected =
+        "the tag \"users\" has a description here and in `OpenApiOptions::tag`: remove one of them";
     assert!(error.contains(expected) && error.contains("GET /users"), "{error}");
 }

@@ -436,7 +436,7 @@ async fn the_page_of_the_shop_is_small_and_has_all_operations() {
     assert!(page.len() < 66 * 1024, "{}", page.len());
     assert!(page.contains("id=users.create>") && page.contains("/carts/{cart}/items"));
     // All operations share one 403 response, and each refers to it.
-    let shared = "It needs the role admin <i>by middleware</i><li";
+    let shared = "Requires the role admin <i>by middleware</i><li";
     assert_eq!(page.matches(shared).count(), 1);
     assert!(page.matches(">403</a>").count() > 1, "{page}");
 }

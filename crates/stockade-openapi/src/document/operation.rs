@@ -188,7 +188,7 @@ fn path_parameter(param: &ParamInfo, name: &str) -> Value {
     }
     let mut value = json!({ "name": name, "in": "path", "required": true, "schema": schema });
     if param.is_rest {
-        value["description"] = json!("The rest of the path, with its slashes");
+        value["description"] = json!("The rest of the path, including slashes");
     }
     value
 }

@@ -43,10 +43,14 @@ impl Paths {
             for (index, template) in route.templates.iter().enumerate() {
                 let id = operation_id(route, index);
                 if let Some(earlier) = ids.insert(id.clone(), route) {
-                    mistakes.push(mistake(route, format!(
-                        "the operation {id:?} is {} {} already ({}): give the route another `name`",
-                        earlier.method, earlier.shown_path(), earlier.location
-                    )));
+                    let message = format!(
+                        "duplicate operation {id:?}, already used by {} {} ({}): use another \
+                         `name` for the route",
+                        earlier.method,
+                        earlier.shown_path(),
+                        earlier.location
+                    );
+                    mistakes.push(mistake(route, message));
                 }
                 let own = names_in(template);
                 let key = names.entry(shape(template)).or_insert_with(|| template.clone()).clone();
@@ -59,8 +63,8 @@ impl Paths {
                     mistakes.push(mistake(
                         route,
                         format!(
-                            "it is {} {template} in a document, as {} is: OpenAPI cannot tell them \
-                         apart; hide one by `RouteDocs::hidden`",
+                            "its path in the document is {} {template}, the same as for {}: \
+                             hide one of the routes with `RouteDocs::hidden`",
                             route.method,
                             label(earlier)
                         ),
@@ -93,7 +97,8 @@ impl Paths {
             let other = tagged(map, name)
                 .find(|(_, tag)| !tag.description.is_empty() && tag.description != *text);
             mistakes.extend(other.map(|(route, _)| {
-                let message = "is described here and by `OpenApiOptions::tag`";
+                let message =
+                    "has a description here and in `OpenApiOptions::tag`: remove one of them";
                 mistake(route, format!("the tag {name:?} {message}"))
             }));
         }

@@ -178,10 +178,10 @@ fn standard_text(status: &str) -> String {
     let class = match status {
         "2XX" => "Success",
         "3XX" => "A redirect",
-        "4XX" => "An error of the request",
-        "5XX" => "An error of the server",
+        "4XX" => "A client error",
+        "5XX" => "A server error",
         "default" => "An error",
-        _ => "Another answer",
+        _ => "Another response",
     };
     reason.unwrap_or(class).to_owned()
 }

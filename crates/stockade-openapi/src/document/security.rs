@@ -77,5 +77,5 @@ pub(crate) fn demand(access: &RouteAccess) -> Option<String> {
         Some(name) => format!("the permission \"{name}\""),
         None => "a permission".to_owned(),
     }));
-    (!words.is_empty()).then(|| format!("It needs {}", words.join(" and ")))
+    (!words.is_empty()).then(|| format!("Requires {}", words.join(" and ")))
 }

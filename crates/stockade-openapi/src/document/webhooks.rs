@@ -49,11 +49,11 @@ pub(super) fn of(
         if let Some(route) = operations.get(name) {
             let operation = label(route);
             mistakes.push(ConfigIssue::new(format!(
-                "the webhook {name:?} has the name of {operation}"
+                "the webhook {name:?} has the same name as {operation}"
             )));
         }
         if webhooks.insert(name.clone(), item(name, webhook, &body)).is_some() {
-            mistakes.push(ConfigIssue::new(format!("two webhooks are called {name:?}")));
+            mistakes.push(ConfigIssue::new(format!("duplicate webhook name {name:?}")));
         }
     }
     (webhooks, events.into_schemas())
@@ -118,7 +118,7 @@ fn item(name: &str, webhook: &Webhook, schema: &Value) -> Value {
             "required": true,
             "content": { "application/json": { "schema": schema } },
         },
-        "responses": { "2XX": { "description": "It was taken" } },
+        "responses": { "2XX": { "description": "The receiver accepted it" } },
         // The receiver does not use the schemes of this document, and tools
         // report a missing field as an oversight.
         "security": [],

@@ -300,7 +300,7 @@ impl<'d> Contents<'d> {
         match self.server() {
             Some(server) => html.markup("<p>Server: ").code(server).markup("</p>"),
             None => html
-                .markup("<p class=soft>In the lines of curl, <code>$API</code> is the address of ")
+                .markup("<p class=soft>In the curl commands, <code>$API</code> is the address of ")
                 .markup("this server.</p>"),
         };
         html.markup("</header>\n");
@@ -413,10 +413,10 @@ fn answer_list(html: &mut Html, answers: &BTreeMap<(&str, &str), Html>, usual: O
     if answers.is_empty() {
         return;
     }
-    html.markup("<section aria-labelledby=answers><h2 id=answers>Shared answers</h2>");
+    html.markup("<section aria-labelledby=answers><h2 id=answers>Shared responses</h2>");
     if let Some(name) = usual {
         html.markup("<p>An error has the body <a href=#s-").anchor(name);
-        html.markup(">").text(name).markup("</a>, where no other is named.</p>");
+        html.markup(">").text(name).markup("</a>, unless another body is listed.</p>");
     }
     html.markup("<ul class=r>");
     for ((status, name), line) in answers {

@@ -63,7 +63,7 @@ fn deprecated(html: &mut Html, route: &RouteInfo) {
         html.markup(" since ").text(since);
     }
     if let Some(sunset) = &route.docs.sunset {
-        html.markup(", gone from ").text(sunset);
+        html.markup(", removed after ").text(sunset);
     }
     html.markup("</p>");
 }
@@ -74,7 +74,7 @@ fn access(html: &mut Html, route: &RouteInfo) {
     let (before, between) = match access.user {
         Need::Required if access.schemes.is_empty() => ("Users", ""),
         Need::Required => ("Users", " with "),
-        Need::Optional => ("Everybody; a user is known by ", ""),
+        Need::Optional => ("Everybody; users authenticate with ", ""),
         _ => ("Everybody", ""),
     };
     html.markup("<p><i>Who may call:</i> ").markup(before).markup(between);
@@ -145,7 +145,7 @@ fn messages(html: &mut Html, messages: &Value) {
     }
     html.markup("<li>From the client at most ").text(&largest.to_string()).markup(" bytes");
     if let Some(rate) = messages["maxRate"].as_u64() {
-        html.markup(", and ").text(&rate.to_string()).markup(" messages in a second");
+        html.markup(", and ").text(&rate.to_string()).markup(" messages per second");
     }
     let names = messages["subprotocols"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let names: Vec<&str> = names.collect();
@@ -167,7 +167,7 @@ fn inline(html: &mut Html, schema: &Value) {
 
 fn answers(html: &mut Html, contents: &Contents<'_>, operation: &Operation<'_>) {
     let Some(responses) = operation.value["responses"].as_object() else { return };
-    html.markup("<b>Answers</b><ul class=r>");
+    html.markup("<b>Responses</b><ul class=r>");
     let mut shared = Vec::new();
     for (status, response) in responses {
         match place(contents, operation, status, response) {
@@ -310,13 +310,13 @@ fn limits(html: &mut Html, limits: &Limits) {
         });
     }
     if limits.rate_exempt {
-        html.markup("<li>free of the router's rate limit");
+        html.markup("<li>exempt from the router's rate limit");
     }
     if let Some((milliseconds, status)) = limits.timeout {
         html.markup("<li>").text(&format!("{status} after {milliseconds} ms"));
     }
     if let Some(accepted) = &limits.accepts {
-        html.markup("<li>bodies of ").text(&accepted.join(", "));
+        html.markup("<li>bodies of type ").text(&accepted.join(", "));
     }
     html.markup("</ul>");
 }

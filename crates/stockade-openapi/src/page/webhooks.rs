@@ -31,7 +31,7 @@ pub(super) fn add(html: &mut Html, contents: &Contents<'_>) {
         return;
     }
     html.markup("<section aria-labelledby=webhooks><h2 id=webhooks>Webhooks</h2>");
-    html.markup("<p>Requests that this API sends to those who asked for them.</p>");
+    html.markup("<p>Requests that this API sends to subscribers.</p>");
     for (name, value) in of(contents.document) {
         html.markup("<section id=webhook-").anchor(name).markup("><h3><a href=#webhook-");
         html.anchor(name).markup(">");

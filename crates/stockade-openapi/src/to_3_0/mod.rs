@@ -39,7 +39,7 @@ use serde_json::{Map, Value, json};
 /// }));
 /// let name = json!({ "type": "string", "nullable": true });
 /// assert_eq!(document["components"]["schemas"]["Name"], name);
-/// assert_eq!(lost, ["#/webhooks: there are no webhooks"]);
+/// assert_eq!(lost, ["#/webhooks: OpenAPI 3.0 does not support webhooks"]);
 /// ```
 #[must_use]
 pub fn to_3_0(document: &Value) -> (Value, Vec<String>) {
@@ -80,8 +80,8 @@ impl Converter<'_> {
                 "info" => {
                     out.insert(key.clone(), self.info(value, &path));
                 }
-                "webhooks" => self.lose(&path, "there are no webhooks"),
-                "jsonSchemaDialect" => self.lose(&path, "there is one dialect of schemas"),
+                "webhooks" => self.lose(&path, "OpenAPI 3.0 does not support webhooks"),
+                "jsonSchemaDialect" => self.lose(&path, "OpenAPI 3.0 has only one schema dialect"),
                 "paths" => {
                     let paths = self.each_but_extensions(value, &path, Self::path_item);
                     out.insert(key.clone(), paths);
@@ -126,11 +126,14 @@ impl Converter<'_> {
         if let Some(out) = out.as_object_mut()
             && out.remove("summary").is_some()
         {
-            self.lose(&at(path, "summary"), "an API has no summary");
+            self.lose(&at(path, "summary"), "OpenAPI 3.0 does not support a summary of the API");
         }
         let license = out.get_mut("license").and_then(Value::as_object_mut);
         if license.is_some_and(|license| license.remove("identifier").is_some()) {
-            self.lose(&format!("{path}/license/identifier"), "a license has no identifier");
+            self.lose(
+                &format!("{path}/license/identifier"),
+                "OpenAPI 3.0 does not support license identifiers",
+            );
         }
         out
     }
@@ -171,7 +174,7 @@ impl Converter<'_> {
                 "$ref" | "summary" | "description" | "servers" => value.clone(),
                 key if key.starts_with("x-") => value.clone(),
                 _ => {
-                    self.lose(&path, "there is no such method");
+                    self.lose(&path, "OpenAPI 3.0 does not support this method");
                     continue;
                 }
             };
@@ -252,7 +255,7 @@ impl Converter<'_> {
     fn security_scheme(&mut self, scheme: &Value, path: &str) -> Value {
         let mut out = scheme.clone();
         if scheme["type"] == "mutualTLS" {
-            self.lose(path, "certificates of clients are a scheme of HTTP here");
+            self.lose(path, "client certificates become an HTTP scheme");
             out["type"] = json!("http");
             out["scheme"] = json!("mutualTLS");
         }
@@ -270,7 +273,7 @@ impl Converter<'_> {
                 let has_scopes = kind == "oauth2" || kind == "openIdConnect";
                 if !has_scopes && roles.as_array().is_some_and(|roles| !roles.is_empty()) {
                     let place = at(&at(path, &index.to_string()), name);
-                    self.lost.push(format!("{place}: only scopes of OAuth 2 can be asked for"));
+                    self.lost.push(format!("{place}: only OAuth 2 schemes can require scopes"));
                     *roles = json!([]);
                 }
             }
@@ -282,7 +285,7 @@ impl Converter<'_> {
     fn reference(&mut self, value: &Value, path: &str) -> Option<Value> {
         let reference = value.get("$ref")?;
         for key in ["summary", "description"].iter().filter(|key| value.get(key).is_some()) {
-            self.lose(&at(path, key), "nothing stands beside a reference");
+            self.lose(&at(path, key), "a reference cannot have other members");
         }
         Some(json!({ "$ref": reference }))
     }

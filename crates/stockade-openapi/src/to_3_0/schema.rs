@@ -97,7 +97,7 @@ impl Converter<'_> {
             key if SAME.contains(&key) || key == "example" || key.starts_with("x-") => {
                 value.clone()
             }
-            _ => return self.lose(&path, "there is no such keyword"),
+            _ => return self.lose(&path, "OpenAPI 3.0 does not support this keyword"),
         };
         out.insert(key.to_owned(), converted);
     }
@@ -109,7 +109,7 @@ impl Converter<'_> {
             out.insert("example".to_owned(), first.clone());
         }
         if examples.len() > 1 {
-            self.lose(path, "a schema has one example");
+            self.lose(path, "a schema can have only one example");
         }
     }
 
@@ -123,7 +123,7 @@ impl Converter<'_> {
     ) {
         let Some(patterns) = keywords.get("patternProperties") else { return };
         let path = at(path, "patternProperties");
-        self.lose(&path, "members cannot be named by a pattern");
+        self.lose(&path, "OpenAPI 3.0 does not support patterns for member names");
         let schemas = members(patterns).map(|(key, schema)| self.schema(schema, &at(&path, key)));
         let mut schemas: Vec<Value> = schemas.collect();
         match out.remove("additionalProperties") {
@@ -173,7 +173,7 @@ impl Converter<'_> {
         }
         let Some(places) = places else { return };
         let path = at(path, "prefixItems");
-        self.lose(&path, "the elements of an array have one schema");
+        self.lose(&path, "all elements of an array have the same schema");
         let elements = places.iter().enumerate();
         let mut schemas: Vec<Value> = elements
             .map(|(index, schema)| self.schema(schema, &at(&path, &index.to_string())))
@@ -208,7 +208,7 @@ impl Converter<'_> {
             return format!("#/components/schemas/{name}");
         }
         if self.source.pointer(&reference[1..]).is_none() {
-            self.lose(reference, "nothing stands there");
+            self.lose(reference, "the reference has no target");
         }
         let last = reference.rsplit('/').next().unwrap_or(reference);
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');

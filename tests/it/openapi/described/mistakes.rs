@@ -108,9 +108,17 @@ fn check_pair(first: (&str, Option<&str>), second: (&str, Option<&str>), expecte
 
 #[test]
 fn ambiguous_operations_name_both_locations() {
-    check_pair((r"/a/:id(\d+)", None), ("/a/:name", None), "OpenAPI cannot tell them apart");
-    check_pair(("/a", Some("getB")), ("/b", None), "the operation \"getB\" is GET /a");
-    check_pair(("/a-b", None), ("/a/b", None), "the operation \"getAB\" is GET /a-b");
+    check_pair((r"/a/:id(\d+)", None), ("/a/:name", None), "hide one of the routes with");
+    check_pair(
+        ("/a", Some("getB")),
+        ("/b", None),
+        "duplicate operation \"getB\", already used by GET /a",
+    );
+    check_pair(
+        ("/a-b", None),
+        ("/a/b", None),
+        "duplicate operation \"getAB\", already used by GET /a-b",
+    );
 }
 
 #[test]
@@ -119,7 +127,7 @@ fn a_webhook_needs_a_unique_name() {
     router.get("/users", user);
     let options = OpenApiOptions::new("Users", "1").webhook("getUsers", Webhook::of::<User>());
     let text = mistakes(with_open_api(router, options));
-    assert!(text.contains("the webhook \"getUsers\" has the name of GET /users"), "{text}");
+    assert!(text.contains("the webhook \"getUsers\" has the same name as GET /users"), "{text}");
 }
 
 mod one {

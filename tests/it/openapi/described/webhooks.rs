@@ -84,7 +84,7 @@ fn duplicate_webhook_names_are_errors() {
         .webhook("made", Webhook::of::<Order>())
         .webhook("made", Webhook::of::<Line>());
     let error = open_api(&app(), &options).unwrap_err().to_string();
-    assert!(error.contains("two webhooks are called \"made\""), "{error}");
+    assert!(error.contains("duplicate webhook name \"made\""), "{error}");
 }
 
 #[test]
