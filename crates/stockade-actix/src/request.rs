@@ -27,7 +27,7 @@ pub(crate) fn translate(
     has_mounts: bool,
 ) -> Result<(Request, Option<Payload>), ApiError> {
     let unreadable = |error: http::Error| {
-        log::debug!(target: "stockade::server", "a request cannot be read: {error}");
+        log::debug!(target: "stockade::server", "cannot read a request: {error}");
         ApiError::new(400, "Bad Request")
     };
     let mut head = head(theirs, path).map_err(unreadable)?;

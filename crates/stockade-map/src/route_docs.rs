@@ -237,7 +237,7 @@ impl RouteDocs {
             }),
         );
         if self.hidden.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
-            mistakes.push("docs: `hidden` needs a reason".to_owned());
+            mistakes.push("docs: `hidden` requires a reason".to_owned());
         }
         for (name, date) in [("deprecated_since", &self.deprecated_since), ("sunset", &self.sunset)]
         {
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn hidden_routes_need_a_reason() {
         check(&RouteDocs::new("x").hidden("for our own tools"), &[]);
-        check(&RouteDocs::new("x").hidden(" "), &["docs: `hidden` needs a reason"]);
+        check(&RouteDocs::new("x").hidden(" "), &["docs: `hidden` requires a reason"]);
     }
 
     #[test]

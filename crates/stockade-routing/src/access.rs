@@ -72,7 +72,7 @@ impl RouteSettings {
         let auth = self.auth.value().filter(|placed| placed.value.is_required())?;
         self.public.value()?;
         let message = "`public` and a required `auth` are both set: remove one of them, or use \
-                       an optional `auth`, as by `token.optional()`";
+                       an optional `auth`, as in `token.optional()`";
         Some(ConfigIssue::new(message).at(auth.place))
     }
 }

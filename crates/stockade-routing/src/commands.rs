@@ -153,7 +153,7 @@ impl App {
             Ok(None) => {
                 let usages = added.iter().map(|command| command.usage);
                 let usages = [USAGE].into_iter().chain(usages).collect::<Vec<_>>().join(" | ");
-                Err(format!("the commands are {usages}").into())
+                Err(format!("invalid command: expected {usages}").into())
             }
             Err(error) => Err(error),
         })
@@ -177,7 +177,9 @@ impl App {
             ("lock", []) if flags.is_empty() => self.lock(),
             ("lock", [] | [_]) if flags == ["--check"] => self.check_lock(rest.first().copied()),
             (OPENAPI, _) => {
-                Err("the router has no document: add `.open_api((\"Title\", \"1.0.0\"))`".into())
+                Err("the router does not have an OpenAPI document: add `.open_api((\"Title\", \
+                     \"1.0.0\"))`"
+                    .into())
             }
             ("routes" | "explain" | "audit" | "graphql" | "lock", _) => return Some(Ok(None)),
             _ => return None,
@@ -199,7 +201,7 @@ impl App {
         let schemas = map.routes.iter().filter_map(|route| route.graphql.as_ref());
         let schemas: Vec<&str> = schemas.map(|schema| schema.sdl.as_str()).collect();
         if schemas.is_empty() {
-            return Err("no route has a schema of GraphQL".into());
+            return Err("no route has a GraphQL schema".into());
         }
         Ok(schemas.join("\n"))
     }
@@ -219,7 +221,10 @@ impl App {
                 format!("{path} does not exist: write the output of `lock` to it")
             }
             CommittedLock::OtherForm => {
-                format!("{path} has the same routes in another form: write it again")
+                format!(
+                    "{path} has the same routes in a different format: write the output of \
+                     `lock` to it"
+                )
             }
             CommittedLock::Changed(changes) => {
                 format!("the routes do not match {path}\n\n{changes}")

@@ -159,13 +159,16 @@ impl<'o> Compiler<'o> {
     fn compile(&mut self, route: RouteDef, path: &str, label: &str) -> Result<(), Vec<String>> {
         let pattern = Pattern::parse(path).map_err(|error| vec![error.to_string()])?;
         if route.method == Method::CONNECT {
-            return Err(vec!["CONNECT cannot be a route".to_owned()]);
+            return Err(vec!["a route cannot use the method CONNECT".to_owned()]);
         }
         let mut faults = Vec::new();
         if let Some(name) = &route.entry.name {
             match self.seen_names.entry(name.clone()) {
                 Entry::Occupied(earlier) => {
-                    faults.push(format!("the name {name:?} belongs to {}", earlier.get()));
+                    faults.push(format!(
+                        "duplicate route name {name:?}, already used by {}",
+                        earlier.get()
+                    ));
                 }
                 Entry::Vacant(place) => {
                     place.insert(located(label, route.entry.location));
@@ -176,7 +179,10 @@ impl<'o> Compiler<'o> {
         let mount = mount_path(&route.entry, path);
         for pattern in mount.iter().chain([&pattern]) {
             if let Some(earlier) = self.equivalent(&route, pattern) {
-                faults.push(format!("the same method and path as {}", place_of(earlier)));
+                faults.push(format!(
+                    "duplicate route: same method and path as {}",
+                    place_of(earlier)
+                ));
                 return Err(faults);
             }
         }
@@ -222,7 +228,7 @@ impl<'o> Compiler<'o> {
             .entry(host.unwrap_or_default() + " " + bare.unwrap_or(&canonical))
             .or_insert_with(|| form.clone());
         (*had_slash != form.0).then(|| {
-            format!("`trailing_slash` makes it the same path as {earlier}: declare only one form")
+            format!("`trailing_slash` makes the path equal to {earlier}: declare only one of them")
         })
     }
 
@@ -287,7 +293,7 @@ impl<'o> Compiler<'o> {
         let checks_none = entry.validation.body.is_some() && !has_body;
         let method = doc.method();
         let checks_none =
-            checks_none.then(|| format!("`validation` checks a body, which {method} has not"));
+            checks_none.then(|| format!("`validation` is set, but {method} requests have no body"));
         let limit = settings.endpoint.max_body.or(self.options.settings.endpoint.max_body);
         checks_none.into_iter().chain(doc.part_above(limit))
     }
@@ -407,7 +413,10 @@ impl<'o> Compiler<'o> {
         self.place_settings(&mut entry);
         let mut faults = Vec::new();
         if entry.name.is_some() {
-            faults.push("it has no path, and so no `name` for `generate_url`".to_owned());
+            faults.push(
+                "`name` is set, but the fallback does not have a path for `generate_url`"
+                    .to_owned(),
+            );
         }
         // A path without parameters, and a method that allows a body.
         match Pattern::parse("/") {
@@ -517,8 +526,8 @@ impl<'o> Compiler<'o> {
         let mut own = entry.middleware[entry.own..].iter();
         let has_rules = own.any(|middleware| middleware.mark::<Arc<Cors>>().is_some());
         (has_rules && !self.is_hosted && *method != Method::OPTIONS).then(|| {
-            "`with_cors` in the middleware of a route is for other hosts: write the rules under \
-             `cors`, which covers preflights and every answer"
+            "`with_cors` as route middleware is only for other hosts: use `cors`, which covers \
+             preflights and every response"
                 .to_owned()
         })
     }
@@ -598,7 +607,7 @@ impl<'o> Compiler<'o> {
         ConfigError::check(std::mem::take(&mut self.mistakes))?;
         // The error was returned above.
         let Some(stages) = stages else {
-            return Err(ConfigIssue::new("the stages cannot be prepared").into());
+            return Err(ConfigIssue::new("cannot prepare the stages").into());
         };
         let mut settings = Settings::default();
         settings.expose_errors = self.options.host.expose_errors.unwrap_or_else(in_development);
@@ -660,7 +669,11 @@ fn names_of(entry: &RouteEntry, pattern: &Pattern) -> Vec<(String, bool)> {
 fn host_faults(entry: &RouteEntry, pattern: &Pattern) -> Vec<String> {
     let host = entry.host.iter().flat_map(|host| host.value.params());
     let twice = host.filter(|name| pattern.params().any(|(param, _)| param == *name));
-    twice.map(|name| format!("host and path both have a parameter named {name:?}")).collect()
+    twice
+        .map(|name| {
+            format!("the host and the path both have a parameter {name:?}: rename one of them")
+        })
+        .collect()
 }
 
 /// Returns the middleware of a return type, for the entry at `location`.
@@ -686,7 +699,7 @@ const FALLBACK: &str = "fallback";
 /// Returns the configuration error in the status of a failed validation.
 fn no_client_error(status: Option<u16>) -> Option<String> {
     let status = status.filter(|status| !(400..=499).contains(status))?;
-    Some(format!("`validation_status` is from 400 to 499, and not {status}"))
+    Some(format!("expected a `validation_status` from 400 to 499, found {status}"))
 }
 
 /// Returns the path of a mount itself, which the pattern for everything below
@@ -698,8 +711,8 @@ fn mount_path(entry: &RouteEntry, path: &str) -> Option<Pattern> {
 }
 
 /// The error for a node that has both `cors` and `with_cors`.
-const CORS_OF_NODE: &str = "`cors` of a node and `with_cors` in the middleware are both set: \
-                            leave one, or write the rules under `cors` of the route";
+const CORS_OF_NODE: &str = "the node's `cors` and the middleware `with_cors` are both set: \
+                            remove one of them, or use the route's `cors`";
 
 /// Returns the rules of the `with_cors` nearest to the handler, which apply to
 /// the response.
@@ -715,7 +728,7 @@ fn foreign_params(schema: Option<&Schema>, known: &[(String, bool)]) -> Vec<Stri
     let names = names.into_iter().flat_map(serde_json::Map::keys);
     names
         .filter(|name| known.iter().all(|(param, _)| param != *name))
-        .map(|name| format!("params: the path has no parameter `{name}`"))
+        .map(|name| format!("params: the path does not have a parameter `{name}`"))
         .collect()
 }
 
@@ -745,7 +758,7 @@ fn ends_with_client(
 ) -> Option<String> {
     let response = match is_web_socket {
         true => "a WebSocket",
-        false if streams(doc) => "the stream of a response",
+        false if streams(doc) => "a streamed response",
         false => return None,
     };
     let setting = &mut settings.endpoint.run_to_completion;
@@ -753,7 +766,7 @@ fn ends_with_client(
         *setting = Setting::Inherit;
     }
     time_to_complete(&own.endpoint.run_to_completion)?;
-    Some(format!("`run_to_completion` is set, but {response} ends with its client"))
+    Some(format!("`run_to_completion` is set, but {response} ends when the client disconnects"))
 }
 
 /// Returns the declared host of a route; empty for any host.
@@ -799,7 +812,7 @@ fn unreadable(accepts: &Accepts, doc: &RouteDescription) -> Option<String> {
         BodyKind::Multipart => "a form with files",
         _ => "JSON, a form or text",
     };
-    Some(format!("the handler reads {wanted}, which `accepts` leaves out"))
+    Some(format!("the handler reads {wanted}, but `accepts` does not include it"))
 }
 
 /// Returns the description of a route for messages, with its source location.

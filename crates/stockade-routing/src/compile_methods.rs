@@ -88,6 +88,8 @@ impl Compiler<'_> {
         let built = BuiltMethods { route: route.index, methods: indexes, describe: set.describe };
         self.add_methods(built, set.inspect);
         let is_taken = set.table.set(MethodTable { methods }).is_err();
-        is_taken.then(|| "its methods belong to another route: call `routes` once more".to_owned())
+        is_taken.then(|| {
+            "its methods belong to another route: call `routes` again for this route".to_owned()
+        })
     }
 }

@@ -15,11 +15,11 @@ pub(crate) fn announcing(docs: &RouteDocs) -> Option<Middleware> {
     // A date in a header is in whole seconds.
     let since = since.and_then(|since| since.duration_since(SystemTime::UNIX_EPOCH).ok());
     let since = since.map(|since| {
-        let header = HeaderDoc::new("Deprecation", "The time since when not to use the route");
+        let header = HeaderDoc::new("Deprecation", "The time since which the route is deprecated");
         (HeaderName::from_static("deprecation"), format!("@{}", since.as_secs()), header)
     });
     let end = end.map(|end| {
-        let header = HeaderDoc::new("Sunset", "The time from which the route may be gone");
+        let header = HeaderDoc::new("Sunset", "The time after which the route may be removed");
         (HeaderName::from_static("sunset"), httpdate::fmt_http_date(end), header)
     });
     let mut headers: Vec<(HeaderName, HeaderValue)> = Vec::new();

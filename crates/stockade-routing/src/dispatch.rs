@@ -121,7 +121,10 @@ fn charged(
                     begin(app, route, req, refusal, scope)
                 }
                 ChargeOutcome::Pending(_) => {
-                    let error = ApiError::new(500, "the store of a rate limit waits unasked");
+                    let error = ApiError::new(
+                        500,
+                        "a rate limit store waited, although it declares that it never waits",
+                    );
                     ResponseState::refused(app, &req, error)
                 }
             }
@@ -339,5 +342,5 @@ impl Drop for ResponseFuture {
 /// Returns the response to a poll after completion.
 #[cold]
 pub(crate) fn given(settings: Settings) -> Response {
-    answer_bug("a finished response was polled again", settings)
+    answer_bug("a completed response was polled again", settings)
 }

@@ -33,7 +33,7 @@ pub(crate) fn added<M>(list: impl IntoMiddlewareList<M>, level: Level) -> Vec<Mi
 /// limits.
 // Spec: Route entry object.
 #[derive(Clone, Debug)]
-#[must_use = "an entry does nothing until it stands in a tree"]
+#[must_use = "an entry does nothing until it is added to a tree"]
 pub struct RouteEntry {
     pub(crate) handler: Handler,
     /// Only for a WebSocket route. Boxed, like `cors`, because only a few of

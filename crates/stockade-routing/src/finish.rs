@@ -48,7 +48,7 @@ pub(crate) fn correct_framing(response: &mut Response, is_head: bool) {
     };
     if response.headers().get(header::CONTENT_LENGTH).is_some_and(wrong) {
         response.headers_mut().remove(header::CONTENT_LENGTH);
-        log::error!(target: "stockade", "a handler's Content-Length is wrong and left out");
+        log::error!(target: "stockade", "removed a wrong Content-Length from a handler's response");
     }
 }
 
@@ -63,7 +63,7 @@ fn remove_transfer_encoding(headers: &mut HeaderMap) {
     let is_chunked = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"chunked");
     let level = if values.all(is_chunked) { log::Level::Debug } else { log::Level::Error };
     headers.remove(header::TRANSFER_ENCODING);
-    log::log!(target: "stockade", level, "a handler's Transfer-Encoding is left out");
+    log::log!(target: "stockade", level, "removed Transfer-Encoding from a handler's response");
 }
 
 /// Removes the body. A response to HEAD keeps the length that the body has.

@@ -30,11 +30,11 @@ pub fn health_routes() -> RouteTree {
     let unlimited = |entry: RouteEntry| {
         let mut entry = entry.rate_limit(false).concurrency_limit(false);
         entry.has_any_host = true;
-        entry.rate_exempt_reason = Some("those who watch the program ask often");
-        entry.public("those who watch the program have no account")
+        entry.rate_exempt_reason = Some("monitoring systems send frequent requests");
+        entry.public("monitoring systems do not have an account")
     };
-    let live = RouteEntry::new(live).docs("Says that the program runs");
-    let ready = RouteEntry::new(ready).docs("Says if the program takes requests");
+    let live = RouteEntry::new(live).docs("Reports that the program is running");
+    let ready = RouteEntry::new(ready).docs("Reports if the program accepts requests");
     let live = RouteTree::new().method(Method::GET, unlimited(live));
     let ready = RouteTree::new().method(Method::GET, unlimited(ready));
     let both = RouteTree::new().segment("live", live).segment("ready", ready);

@@ -15,7 +15,8 @@ use crate::tree::RouteTree;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a rate limit of `{Level}`",
     label = "expected a quota such as `10 / MINUTE`, a `RateLimit`, or `false`",
-    note = "no user is known where the limit of a router runs: set a limit by the request at the root of the tree, or pass it to `with_rate_limit`"
+    note = "the router's rate limit runs before the user is known: set a limit that depends on \
+            the request at the root of the tree, or pass it to `with_rate_limit`"
 )]
 pub trait IntoRateLimit<Level> {
     /// Converts the value to the setting.

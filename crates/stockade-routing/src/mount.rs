@@ -161,9 +161,12 @@ impl RouteEntry {
 pub struct OriginalUri(pub Uri);
 
 fn describe(doc: &mut RouteDescription) {
-    doc.may_respond(400, "The path has a segment . or .., or two slashes where it goes on");
+    doc.may_respond(
+        400,
+        "The path contains a segment . or .., or its rest begins with two slashes",
+    );
     doc.may_respond(413, "The body is too large");
-    doc.responds(ResponseDoc::unknown(StatusDoc::Default).meaning("An answer of the service"));
+    doc.responds(ResponseDoc::unknown(StatusDoc::Default).meaning("A response of the service"));
 }
 
 async fn serve(service: impl TowerService, mut req: Request) -> Result<Response, ApiError> {

@@ -235,7 +235,7 @@ route_settings!(in_file! ({
 
 fn list_in_file<'de, D: Deserializer<'de>>(source: D) -> Result<Setting<Vec<String>>, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged, expecting = "a list of texts, true or false")]
+    #[serde(untagged, expecting = "a list of strings, true or false")]
     enum Notation {
         Switch(bool),
         List(Vec<String>),
@@ -290,7 +290,7 @@ fn problem_details_in_file<'de, D: Deserializer<'de>>(
     source: D,
 ) -> Result<Option<Setting<Placed<ProblemDetails>>>, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged, expecting = "expected true, false, or the base of problem types as text")]
+    #[serde(untagged, expecting = "expected true, false, or the base of problem types as a string")]
     enum Notation {
         Switch(bool),
         Base(String),
@@ -750,7 +750,7 @@ impl RouterOptions {
 }
 
 const TWO_ORIGINS: &str =
-    "`cors` and `cors_origin` are both set: keep `cors`, which takes the origin too";
+    "`cors` and `cors_origin` are both set: remove `cors_origin` and set the origin in `cors`";
 
-const TWO_SWITCHES: &str =
-    "`security_headers` and `enable_security_headers` are both set: keep `security_headers`";
+const TWO_SWITCHES: &str = "`security_headers` and `enable_security_headers` are both set: \
+                            remove `enable_security_headers`";

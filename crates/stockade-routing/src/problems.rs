@@ -141,8 +141,8 @@ impl KnownProblems {
         }
         let place = place.map(|place| format!(" at {}:{}", place.file(), place.line()));
         Some(format!(
-            "the problem type {:?} has other members than{}: give both the same members, or one of \
-             them another type",
+            "the problem type {:?} does not have the same members as{}: use the same members, \
+             or another type for one of them",
             problem.type_uri,
             place.unwrap_or_else(|| " elsewhere".to_owned())
         ))

@@ -294,8 +294,7 @@ impl Router {
         let mut entry = RouteEntry::new(handler);
         if let Some(earlier) = &self.options.fallback {
             let place = earlier.location;
-            let message =
-                format!("the fallback is there twice, first at {}:{}", place.file(), place.line());
+            let message = format!("duplicate fallback, first at {}:{}", place.file(), place.line());
             self.mistakes.push(ConfigIssue::new(message).at(entry.location));
         }
         self.cover(&mut entry);
@@ -421,19 +420,18 @@ impl Router {
         let host = inner.options.route_host;
         let outer = self.used.len();
         if let Some(fallback) = &inner.options.fallback {
-            let mistake =
-                ConfigIssue::new("a group has no fallback of its own: the router has one");
+            let mistake = ConfigIssue::new("a group cannot have a fallback: add it to the router");
             self.mistakes.push(mistake.on(prefix).at(fallback.location));
         }
         if let Some(place) = inner.options_mapped {
             let mistake = ConfigIssue::new(
-                "a group has no options of its own but the settings of routes, such as \
-                 `error_handling`, which are methods of it: the router has them",
+                "a group cannot have router options: set them on the router, and use the \
+                 group's methods for route options such as `error_handling`",
             );
             self.mistakes.push(mistake.on(prefix).at(place));
         }
         if let Some(GivenPolicy { place, .. }) = inner.policy {
-            let mistake = ConfigIssue::new("a group has no policy of its own: the router has one");
+            let mistake = ConfigIssue::new("a group cannot have a policy: add it to the router");
             self.mistakes.push(mistake.on(prefix).at(place));
         }
         self.routes.extend(inner.routes.into_iter().map(|mut route| {

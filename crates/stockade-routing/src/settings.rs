@@ -67,7 +67,7 @@ pub(crate) fn reason_of(
         Setting::Off | Setting::Inherit => false,
     };
     if is_missing {
-        return Err(ConfigIssue::new(format!("`{name}` needs a reason")).into());
+        return Err(ConfigIssue::new(format!("`{name}` requires a reason")).into());
     }
     Ok(reason.map(Arc::new))
 }

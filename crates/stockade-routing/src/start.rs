@@ -30,7 +30,7 @@ impl Opener {
     pub(crate) fn issue_in_host(&self) -> ConfigIssue {
         ConfigIssue::new(format!(
             "this host does not start the application, so nothing opens `State<{}>`: open the \
-             value before, and use `state` instead of `state_at_start`",
+             value before the build, and use `state` instead of `state_at_start`",
             self.name
         ))
         .at(self.place)
@@ -58,7 +58,7 @@ impl Openers {
         let mut openers = self.0.lock().await;
         for opener in openers.iter_mut().filter(|it| !it.is_done) {
             let name = opener.name;
-            let again = || format!("an earlier start did not open the state {name}");
+            let again = || format!("an earlier start failed to open the state {name}");
             let open = opener.open.take().ok_or_else(again)?;
             open(app.clone()).await?;
             opener.is_done = true;

@@ -46,7 +46,7 @@ impl SeenTags {
         } else {
             let place = first.location;
             format!(
-                "tag: {:?} is described twice, first at {}:{}",
+                "tag: duplicate description of {:?}, first at {}:{}",
                 tag.name,
                 place.file(),
                 place.line()

@@ -33,7 +33,7 @@ use crate::settings::RouteSettings;
 /// A node of the tree: methods, path segments, and middleware for everything
 /// below.
 #[derive(Debug, Default)]
-#[must_use = "a tree does nothing until a router is made of it"]
+#[must_use = "a tree does nothing until it is passed to a router"]
 pub struct RouteTree {
     pub(crate) middleware: Vec<Middleware>,
     pub(crate) settings: Box<RouteSettings>,
@@ -86,12 +86,13 @@ impl RouteTree {
             (Some(method), Node::Entry(entry)) => self.method(method.clone(), *entry),
             (None, Node::Tree(tree)) => self.segment(key, tree),
             (Some(method), Node::Tree(_)) => {
-                let message = format!("{method} is a method and holds a handler, not a tree");
+                let message = format!("{method} is a method: expected a handler, found a tree");
                 self.mistakes.push(ConfigIssue::new(message).at(location));
                 self
             }
             (None, Node::Entry(_)) => {
-                let message = format!("{key:?} is a path segment and holds a tree, not a handler");
+                let message =
+                    format!("{key:?} is a path segment: expected a tree, found a handler");
                 self.mistakes.push(ConfigIssue::new(message + &did_you_mean(key)).at(location));
                 self
             }
@@ -104,8 +105,7 @@ impl RouteTree {
         let earlier = self.entries.iter().find(|(known, _)| *known == method);
         if let Some((_, earlier)) = earlier {
             let place = earlier.location;
-            let message =
-                format!("{method} is there twice, first at {}:{}", place.file(), place.line());
+            let message = format!("duplicate {method}, first at {}:{}", place.file(), place.line());
             self.mistakes.push(ConfigIssue::new(message).at(Location::caller()));
         } else {
             self.entries.push((method, entry));
@@ -130,7 +130,7 @@ impl RouteTree {
         if let Some(earlier) = &self.web_socket {
             let place = earlier.location;
             let message =
-                format!("the WebSocket is there twice, first at {}:{}", place.file(), place.line());
+                format!("duplicate WebSocket, first at {}:{}", place.file(), place.line());
             self.mistakes.push(ConfigIssue::new(message).at(Location::caller()));
         } else {
             self.web_socket = Some(Box::new(entry));
@@ -147,11 +147,8 @@ impl RouteTree {
         let same = |child: &&Child| !child.spread && child.form == form;
         let earlier = self.children.iter().find(same);
         if let Some(place) = earlier.map(|earlier| earlier.location) {
-            let message = format!(
-                "the segment {key:?} is there twice, first at {}:{}",
-                place.file(),
-                place.line()
-            );
+            let message =
+                format!("duplicate segment {key:?}, first at {}:{}", place.file(), place.line());
             self.mistakes.push(ConfigIssue::new(message).at(location));
         } else {
             let (key, around) = (key.to_owned(), Vec::new());
@@ -214,7 +211,7 @@ pub enum Node {
 ///
 /// `Marker` distinguishes the implementations; the compiler infers it.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot stand in a route tree",
+    message = "`{Self}` cannot be used in a route tree",
     label = "not a handler, a RouteEntry or a RouteTree"
 )]
 pub trait IntoNode<Marker> {
@@ -262,7 +259,7 @@ fn canonical(key: &str) -> String {
 fn did_you_mean(key: &str) -> String {
     let key = key.to_ascii_uppercase();
     if matches!(key.as_str(), "ANY" | "HEAD" | "OPTIONS" | "TRACE" | "CONNECT" | "QUERY") {
-        return " (other methods are added with `Router::route`)".to_owned();
+        return " (use `Router::route` for other methods)".to_owned();
     }
     let same_letters = |name: &str| {
         let sorted = |text: &str| {

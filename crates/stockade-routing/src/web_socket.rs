@@ -118,7 +118,7 @@ pub(crate) fn compile(
     faults: &mut Vec<String>,
 ) -> Option<Middleware> {
     if entry.web_socket_only {
-        faults.push("only a WebSocket has `options` and `allowed_origins`".to_owned());
+        faults.push("`options` and `allowed_origins` are only for WebSockets".to_owned());
     }
     let mut own = *entry.web_socket.take()?;
     if !options.enable_web_sockets {
@@ -126,14 +126,18 @@ pub(crate) fn compile(
     }
     let settings = &mut entry.settings.endpoint;
     if settings.max_body.is_some() {
-        faults.push("a WebSocket has no body: use `max_payload` of its options".to_owned());
+        faults.push(
+            "`max_body` is set, but a WebSocket has no body: use `max_payload` in its options"
+                .to_owned(),
+        );
     }
     if settings.accepts.value().is_some() {
         faults.push("`accepts` is set, but a WebSocket has no body".to_owned());
     }
     settings.accepts = Setting::Inherit;
     if settings.max_json_values.is_some() {
-        let own = "a WebSocket has no body: use `max_json_values` of its options";
+        let own = "`max_json_values` is set, but a WebSocket has no body: use `max_json_values` \
+                   in its options";
         faults.push(own.to_owned());
     }
     if entry.validation.body.is_some() {
@@ -150,14 +154,18 @@ pub(crate) fn compile(
 pub(crate) fn misplaced(is_web_socket: bool, doc: &RouteDescription) -> Option<String> {
     match (is_web_socket, doc.upgrades()) {
         (true, 1) if doc.has_writer() => Some(
-            "the handler takes a `ResponseWriter`, but the answer to a handshake is not its own"
+            "the handler has a `ResponseWriter` argument, but the server writes the response to \
+             a handshake"
                 .to_owned(),
         ),
         (true, 1) | (false, 0) => None,
-        (true, 0) => Some("the handler does not take the `WebSocket`".to_owned()),
-        (true, _) => Some("two arguments of the handler take the `WebSocket`".to_owned()),
+        (true, 0) => Some("the handler does not have a `WebSocket` argument: add one".to_owned()),
+        (true, _) => {
+            Some("the handler has two `WebSocket` arguments: remove one of them".to_owned())
+        }
         (false, _) => Some(
-            "the handler takes a `WebSocket`: add it with `add_web_socket_route` or `ws:`"
+            "the handler has a `WebSocket` argument: add the route with `add_web_socket_route` \
+             or `ws:`"
                 .to_owned(),
         ),
     }

@@ -417,7 +417,7 @@ fn rejects_public_routes_that_require_a_user() {
     let both = routes! { "x": { GET: { me, auth: &token, public: "a test" } } };
     let place = format!("({}:{line})", file!());
     let message = "GET /x: `public` and a required `auth` are both set: remove one of them, or \
-                   use an optional `auth`, as by `token.optional()`";
+                   use an optional `auth`, as in `token.optional()`";
     issues_of(both, &[&format!("{message} {place}")]);
     let node = routes! { auth: &token, public: "a test", "a": { GET: me }, "b": { GET: me } };
     issues_of(node, &["`public` and a required `auth` are both set"]);
@@ -469,7 +469,7 @@ fn rejects_public_routes_that_require_a_user() {
 
 #[test]
 fn rejects_empty_reasons_at_each_level() {
-    let missing = "`public` needs a reason";
+    let missing = "`public` requires a reason";
     let auth = token();
     issues_of(routes! { auth: &auth, "x": { GET: { me, public: "" } } }, &[missing]);
     issues_of(routes! { auth: &auth, "x": { public: " \t", GET: me } }, &[missing]);

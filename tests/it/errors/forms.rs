@@ -466,10 +466,11 @@ fn a_validation_status_must_be_4xx() {
         let mut router = Router::new();
         router.get("/a", async || ()).validation_status(status);
         let error = router.build().unwrap_err().to_string();
-        let expected = format!("GET /a: `validation_status` is from 400 to 499, and not {status}");
+        let expected =
+            format!("GET /a: expected a `validation_status` from 400 to 499, found {status}");
         assert!(error.contains(&expected), "{error}");
     }
     let router = Router::with_options(RouterOptions::new().validation_status(302));
     let error = router.build().unwrap_err().to_string();
-    assert!(error.contains("`validation_status` is from 400 to 499, and not 302"), "{error}");
+    assert!(error.contains("expected a `validation_status` from 400 to 499, found 302"), "{error}");
 }

@@ -229,7 +229,10 @@ fn one_type_has_one_set_of_members() {
     }
     let api = routes! { "a/:case": { POST: order }, "b": { POST: other } };
     let error = issue(create_router(api, RouterOptions::new()));
-    assert!(error.contains("the problem type \"sold-out\" has other members than at"), "{error}");
+    assert!(
+        error.contains("the problem type \"sold-out\" does not have the same members as at"),
+        "{error}"
+    );
 }
 
 #[test]

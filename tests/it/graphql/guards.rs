@@ -49,7 +49,7 @@ fn the_tool_prints_the_schema() {
 
     let other = create_router(routes! { "x": { GET: async || () } }, RouterOptions::new());
     let error = command(&other.build().unwrap(), ["graphql"]).unwrap().unwrap_err();
-    assert_eq!(error.to_string(), "no route has a schema of GraphQL");
+    assert_eq!(error.to_string(), "no route has a GraphQL schema");
 }
 
 #[test]

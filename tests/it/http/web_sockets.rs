@@ -173,7 +173,7 @@ fn the_build_reports_configuration_errors() {
     router.add_web_socket_route("/b", two, WebSocketOptions::new());
     router.get("/c", |_: WebSocket| async {});
     let found = mistakes(router);
-    assert!(found[0].contains("does not take the `WebSocket`"), "{found:?}");
+    assert!(found[0].contains("does not have a `WebSocket` argument"), "{found:?}");
     assert!(found[1].contains("two arguments"), "{found:?}");
     assert!(found[2].contains("add_web_socket_route"), "{found:?}");
 
@@ -189,8 +189,8 @@ fn the_build_reports_configuration_errors() {
 #[test]
 fn rejects_a_response_writer_and_names_its_location() {
     async fn writes(_socket: WebSocket, _response: ResponseWriter) {}
-    let message = "WebSocket /api/a: the handler takes a `ResponseWriter`, but the answer to a \
-                   handshake is not its own";
+    let message = "WebSocket /api/a: the handler has a `ResponseWriter` argument, but the \
+                   server writes the response to a handshake";
     let mut calls = Router::with_options(options());
     let line = line!() + 1;
     calls.add_web_socket_route("/a", writes, WebSocketOptions::new());
@@ -444,8 +444,10 @@ fn a_handler_can_decide_before_the_upgrade() {
     async fn elsewhere(_: WebSocketUpgrade) {}
     let tree = routes! { "a": { ws: both }, "b": { GET: elsewhere } };
     let found = mistakes(create_router(tree, options()));
-    let expected =
-        ["two arguments of the handler take the `WebSocket`", "the handler takes a `WebSocket`"];
+    let expected = [
+        "the handler has two `WebSocket` arguments: remove one of them",
+        "the handler has a `WebSocket` argument",
+    ];
     assert_eq!(found.len(), expected.len(), "{found:?}");
     for (found, expected) in found.iter().zip(expected) {
         assert!(found.contains(expected), "{found}");

@@ -66,9 +66,9 @@ fn duplicates_name_both_locations() {
     let error = router.build().unwrap_err();
     let [path, name] = error.issues() else { panic!("{error}") };
     let first = format!("GET /users/:id ({}:{})", file!(), line + 1);
-    assert_eq!(path.message(), format!("the same method and path as {first}"));
+    assert_eq!(path.message(), format!("duplicate route: same method and path as {first}"));
     assert_eq!(path.route(), Some("GET /users/:name"));
-    assert_eq!(name.message(), format!("the name \"user\" belongs to {first}"));
+    assert_eq!(name.message(), format!("duplicate route name \"user\", already used by {first}"));
 }
 
 #[test]
@@ -92,11 +92,11 @@ fn reports_errors_of_a_tree_built_at_run_time() {
         .key("post", RouteTree::new())
         .key(":bad:bad", RouteTree::new().key("GET", nothing));
     let expected = [
-        "/: GET is there twice",
-        "/: the segment \"/users\" is there twice",
-        "\"PSOT\" is a path segment and holds a tree, not a handler (did you mean POST?)",
-        "POST is a method and holds a handler",
-        "/deep: PUT is there twice",
+        "/: duplicate GET",
+        "/: duplicate segment \"/users\"",
+        "\"PSOT\" is a path segment: expected a tree, found a handler (did you mean POST?)",
+        "POST is a method: expected a handler, found a tree",
+        "/deep: duplicate PUT",
         "/:bad:bad: path \":bad:bad\"",
     ];
     check(create_router(tree, RouterOptions::new()), &expected);
@@ -189,14 +189,14 @@ fn a_group_cannot_replace_its_options() {
             *admin = router.map_options(|options| options.middleware(|_: &mut Request| ()));
         });
     });
-    check(router, &["/admin: a group has no options of its own but"]);
+    check(router, &["/admin: a group cannot have router options"]);
 }
 
 #[test]
 fn rejects_connect() {
     let mut router = Router::new();
     router.route(Method::CONNECT, "/a", nothing);
-    check(router, &["CONNECT cannot be a route"]);
+    check(router, &["a route cannot use the method CONNECT"]);
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn the_build_reports_errors_in_entries() {
     for expected in [
         "GET /a: docs: the response 409 is there twice",
         "GET /a: docs: 1 is no status",
-        "GET /b: `public` needs a reason",
+        "GET /b: `public` requires a reason",
     ] {
         assert!(error.contains(expected), "{error}");
     }

@@ -124,11 +124,11 @@ fn the_build_reports_errors_in_the_fallback() {
     });
     let error = router.build().unwrap_err().to_string();
     for expected in [
-        "the fallback is there twice, first at",
+        "duplicate fallback, first at",
         "fallback: `State<u8>` was not provided",
-        "fallback: `Path<u32>` takes one parameter, but the path has 0",
-        "fallback: it has no path, and so no `name`",
-        "/group: a group has no fallback of its own: the router has one",
+        "fallback: `Path<u32>` takes one parameter, the path has 0",
+        "fallback: `name` is set, but the fallback does not have a path",
+        "/group: a group cannot have a fallback: add it to the router",
     ] {
         assert!(error.contains(expected), "{expected}: {error}");
     }

@@ -158,8 +158,8 @@ fn an_explanation_names_near_matches() {
     };
     check("DELETE /api/users", Some(405), "its method is POST");
     check("GET /api/users/seven", Some(404), r"`seven` does not match `:id(\d+)`");
-    check("GET /api/users/7/x", Some(404), "the path goes on with `x`");
-    check("GET /api/search/", Some(404), "the slash at the end");
+    check("GET /api/users/7/x", Some(404), "the path continues with `x`");
+    check("GET /api/search/", Some(404), "an extra slash at the end");
     check("GET /api", Some(404), "the path ends before `search`");
     for line in ["", "GET", "GET users", "GET /a b", "G(T /users"] {
         let error = app().explain(line).unwrap_err();

@@ -154,7 +154,7 @@ fn rejects_cors_together_with_its_short_form_in_a_file() {
         for name in ["corsOrigin", "cors_origin"] {
             let json = format!(r#"{{ "{name}": "https://a.example", "cors": {cors} }}"#);
             let error = serde_json::from_str::<RouterOptions>(&json).unwrap_err().to_string();
-            let expected = "`cors` and `cors_origin` are both set: keep `cors`";
+            let expected = "`cors` and `cors_origin` are both set: remove `cors_origin`";
             assert!(error.contains(expected), "{json}: {error}");
         }
     }

@@ -283,8 +283,8 @@ fn rejects_different_cors_rules_of_a_node_and_its_middleware() {
     check_error(
         tree,
         &format!(
-            "GET /x: `cors` of a node and `with_cors` in the middleware are both set: leave one, \
-             or write the rules under `cors` of the route ({}:{line})",
+            "GET /x: the node's `cors` and the middleware `with_cors` are both set: remove one \
+             of them, or use the route's `cors` ({}:{line})",
             file!()
         ),
     );
@@ -307,7 +307,7 @@ fn reports_an_error_of_a_node_once_with_its_line() {
     );
     let tree = routes! { "x": { public: " ", GET: async || "x" } };
     let place = format!("{}:{}", file!(), line!() - 1);
-    check_error(tree, &format!("/x: `public` needs a reason ({place})"));
+    check_error(tree, &format!("/x: `public` requires a reason ({place})"));
 }
 
 #[test]
@@ -381,7 +381,7 @@ fn a_list_of_media_types_is_removed_in_code_and_in_a_file() {
         assert!(app(router).routes()[0].accepts().is_none(), "{text}");
     }
     let error = serde_json::from_str::<RouterOptions>(r#"{ "accepts": 7 }"#).unwrap_err();
-    assert!(error.to_string().starts_with("a list of texts, true or false"), "{error}");
+    assert!(error.to_string().starts_with("a list of strings, true or false"), "{error}");
     // A route without a body may disable options that need a body.
     let tree = routes! { accepts: ["text/csv"], GET: { async || "x", accepts: false } };
     check(&app_of(tree), "GET /", "200 x");

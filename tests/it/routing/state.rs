@@ -179,7 +179,7 @@ fn a_failed_start_stays_failed() {
     let error = block_on(app.start()).unwrap_err().to_string();
     assert_eq!(error, "the database is down");
     let error = block_on(app.start()).unwrap_err().to_string();
-    assert!(error.starts_with("an earlier start did not open the state "), "{error}");
+    assert!(error.starts_with("an earlier start failed to open the state "), "{error}");
     let text = panic_of(|| {
         block_on(TestClient::new(router_that_is_down()).get("/users").send());
     });

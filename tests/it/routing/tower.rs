@@ -429,7 +429,10 @@ fn reports_errors_of_mounts() {
     let error = router.build().unwrap_err();
     let messages: Vec<_> = error.issues().iter().map(ToString::to_string).collect();
     assert_eq!(messages.len(), 3, "{messages:?}");
-    assert!(messages[0].contains("the same method and path as ANY /a/**"), "{messages:?}");
+    assert!(
+        messages[0].contains("duplicate route: same method and path as ANY /a/**"),
+        "{messages:?}"
+    );
     assert!(messages[2].contains("after `**`"), "{messages:?}");
 }
 

@@ -183,7 +183,7 @@ fn both_forms_of_a_path_are_a_configuration_error() {
             [("/users", "/users/"), ("/users/:id/", "/users/:name"), ("/caf\u{e9}", "/caf%c3%a9/")]
         {
             let error = build(slash, first, second).unwrap_err();
-            assert!(error.contains("`trailing_slash` makes it the same path as GET"), "{error}");
+            assert!(error.contains("`trailing_slash` makes the path equal to GET"), "{error}");
             assert!(error.contains("trailing_slash.rs:"), "{error}");
             assert!(build(TrailingSlash::Strict, first, second).is_ok());
         }

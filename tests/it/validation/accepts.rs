@@ -141,8 +141,8 @@ fn an_unusable_list_is_a_configuration_error() {
             r#"accepts: "aplication/json" is not a media type such as "application/json""#,
             "accepts: the list of media types is empty",
             "`accepts` is set, but GET requests have no body",
-            "the handler reads JSON, a form or text, which `accepts` leaves out",
-            "the handler reads a form with files, which `accepts` leaves out",
+            "the handler reads JSON, a form or text, but `accepts` does not include it",
+            "the handler reads a form with files, but `accepts` does not include it",
             "`accepts` is set, but a WebSocket has no body",
         ]
     );

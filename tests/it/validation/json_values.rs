@@ -149,7 +149,7 @@ fn a_web_socket_has_a_separate_limit() {
     async fn handler(_socket: WebSocket) {}
     router.add_web_socket_route("/s", handler, WebSocketOptions::new()).max_json_values(1);
     let error = router.build().unwrap_err().to_string();
-    assert!(error.contains("use `max_json_values` of its options"), "{error}");
+    assert!(error.contains("use `max_json_values` in its options"), "{error}");
 }
 
 #[test]

@@ -163,7 +163,7 @@ impl Policy {
             };
             let call = it.call();
             let message = if it.reason.trim().is_empty() {
-                format!("`{call}` needs a reason")
+                format!("`{call}` requires a reason")
             } else if let Some(message) = self.unknown(&it.rule) {
                 format!("`{call}` {message}")
             } else if map.router.is_hosted && it.target == FALLBACK {
@@ -188,7 +188,7 @@ impl Policy {
         let left_out = self.left_out.iter().filter_map(|it| {
             let is_known = self.rules.iter().any(|rule| rule.info.id == it.rule);
             let message = match is_known {
-                true if it.reason.trim().is_empty() => "needs a reason".to_owned(),
+                true if it.reason.trim().is_empty() => "requires a reason".to_owned(),
                 true => return None,
                 false => format!("names a rule that it does not have{}", self.similar(&it.rule)),
             };

@@ -81,7 +81,7 @@ impl HostRoutes {
         let without_effect = without_effect(&router);
         let app = router.build_for_host()?;
         if let Some(options) = without_effect {
-            log::warn!(target: "stockade", "routes of another host go without {options}");
+            log::warn!(target: "stockade", "routes of another host ignore {options}");
         }
         Ok(Self::new(&app))
     }

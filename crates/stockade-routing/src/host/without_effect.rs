@@ -18,7 +18,7 @@ pub(super) fn without_effect(router: &Router) -> Option<String> {
         ("`rate_limit`", is_limited),
         ("`cors_origin`", cors.is_some() && options.host.cors_origin.is_some()),
         ("`cors`", cors.is_some_and(|cors| cors != CorsOptions::default())),
-        ("`cors` of a route", own_cors),
+        ("a route's `cors`", own_cors),
         (
             "`security_headers`",
             options.security_headers.value().is_some_and(|it| *it != SecurityHeaders::default()),
@@ -31,7 +31,7 @@ pub(super) fn without_effect(router: &Router) -> Option<String> {
         #[cfg(feature = "tracing")]
         ("`tracing`", options.tracing.enabled().is_some()),
         (
-            "`max_body_size` where nothing reads the body",
+            "`max_body_size` for bodies that no route reads",
             options.settings.endpoint.max_body != defaults.settings.endpoint.max_body,
         ),
     ];
@@ -77,7 +77,7 @@ mod tests {
         build(RouterOptions::new().access_log(true).rate_limit(5 / MINUTE));
         let lines = LINES.lock().unwrap();
         let ours: Vec<_> = lines.iter().filter(|line| line.contains("another host")).collect();
-        assert_eq!(ours, ["routes of another host go without `rate_limit`, `access_log`"]);
+        assert_eq!(ours, ["routes of another host ignore `rate_limit`, `access_log`"]);
     }
 
     #[track_caller]
@@ -108,10 +108,11 @@ mod tests {
                 .max_body_size(5)
                 .access_log(true)
                 .request_id(with_request_id()),
-            "`cors_origin`, `request_id`, `access_log`, `max_body_size` where nothing reads the body",
+            "`cors_origin`, `request_id`, `access_log`, `max_body_size` for bodies that no \
+             route reads",
         );
         let mut router = Router::new();
         router.get("/x", async || "x").cors("*");
-        assert_eq!(without_effect(&router).as_deref(), Some("`cors` of a route"));
+        assert_eq!(without_effect(&router).as_deref(), Some("a route's `cors`"));
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn describe(app: &Resolved, route: &Route, is_hosted: bool) -> RouteD
         app.stages.describe(route.cors.as_ref(), endpoint.is_rate_limited(), &mut doc);
     }
     if pattern.as_ref().is_some_and(is_constrained) {
-        let answer = ResponseDoc::error(404).meaning("No route has a path with such a parameter");
+        let answer = ResponseDoc::error(404).meaning("No route matches this parameter value");
         doc.stage("routing", |doc| doc.responds(answer));
     }
     let before = doc.facts().answers.len();
@@ -151,7 +151,7 @@ impl Forms<'_> {
 fn add_language_headers(headers: &mut Vec<HeaderDoc>) {
     for (name, meaning) in [
         ("Content-Language", "The language of the messages"),
-        ("Vary", "The headers of the request that decide about the response"),
+        ("Vary", "The request headers that select the response"),
     ] {
         match headers.iter_mut().find(|header| header.name.eq_ignore_ascii_case(name)) {
             Some(known) => known.always = true,
@@ -180,7 +180,7 @@ fn of_inputs(
     let reads_body = doc.body().is_some() || has_schema(InputFrom::Body);
     let mut answers = Vec::new();
     if is_validated {
-        let mut answer = ResponseDoc::error(status).meaning("A value breaks a rule of its schema");
+        let mut answer = ResponseDoc::error(status).meaning("A value does not match its schema");
         answer.body = BodyDoc::ValidationError;
         answers.push((VALIDATION, answer));
     }
@@ -201,7 +201,7 @@ fn of_inputs(
         of_body(413, "The body is too large");
         let is_typed = !matches!(doc.body(), Some(BodyKind::Raw)) || has_schema(InputFrom::Body);
         if is_typed || endpoint.accepts().is_some() {
-            of_body(415, "A body of this type is not read");
+            of_body(415, "The body type is not supported");
         }
     }
     answers

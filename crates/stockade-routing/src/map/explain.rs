@@ -179,13 +179,15 @@ fn explain_missing(app: &Resolved, request: &Request, explanation: &mut Explanat
 fn read(line: &str) -> Result<(String, &str), ExplainError> {
     let fault = |message: String| ExplainError { message };
     let (method, target) = line.trim().split_once(char::is_whitespace).ok_or_else(|| {
-        fault(format!("{line:?} is no method and path, such as \"GET /users/7\""))
+        fault(format!("expected a method and a path such as \"GET /users/7\", found {line:?}"))
     })?;
     let target = target.trim();
     let target = target.split(['?', '#']).next().unwrap_or(target);
     let has_host = ["http://", "https://"].iter().any(|scheme| target.starts_with(scheme));
     if !has_host && !target.starts_with('/') || target.contains(char::is_whitespace) {
-        return Err(fault(format!("{target:?} is no path: it begins with `/` and has no spaces")));
+        return Err(fault(format!(
+            "{target:?} is not a path: it must begin with `/` and must not contain spaces"
+        )));
     }
     Ok((method.to_ascii_uppercase(), target))
 }
@@ -194,7 +196,7 @@ fn read(line: &str) -> Result<(String, &str), ExplainError> {
 fn request(method: &str, target: &str) -> Result<Request, ExplainError> {
     let method = if method == "WS" { "GET" } else { method };
     let method = Method::from_bytes(method.as_bytes())
-        .map_err(|_| ExplainError { message: format!("{method:?} is no method") })?;
+        .map_err(|_| ExplainError { message: format!("{method:?} is not a method") })?;
     let request = http::Request::builder().method(method).uri(target).body(HttpBody::default());
     let request =
         request.map_err(|error| ExplainError { message: format!("{target:?}: {error}") })?;
@@ -235,7 +237,7 @@ fn steps(app: &Resolved, route: &RouteInfo) -> Vec<Step> {
         steps.push(stage("client address, from a trusted proxy".to_owned()));
     }
     if app.stages.cors.is_some() || route.cors.is_some() {
-        steps.push(stage("CORS: preflights are answered here".to_owned()));
+        steps.push(stage("CORS: responds to preflights".to_owned()));
     }
     if !route.limits.rate_exempt
         && let Some(limit) = app.stages.limiter.as_deref()
@@ -248,7 +250,7 @@ fn steps(app: &Resolved, route: &RouteInfo) -> Vec<Step> {
         steps.push(stage(format!("bodies up to {} bytes", route.limits.max_body)));
     }
     if let Some(types) = &route.limits.accepts {
-        steps.push(stage(format!("bodies of {}", types.join(", "))));
+        steps.push(stage(format!("bodies of type {}", types.join(", "))));
     }
     steps.extend(route.middleware.iter().map(|middleware| Step {
         kind: StepKind::Middleware,
@@ -312,9 +314,9 @@ fn miss(route: &Endpoint, sites: &Sites<'_>, method: &str, path: &str) -> Option
         (Some(segment), None) => miss(nearness, format!("the path ends before `{segment}`")),
         (None, Some(text)) if fits > 0 => {
             let reason = if text.is_empty() {
-                "the slash at the end is too much".to_owned()
+                "the path has an extra slash at the end".to_owned()
             } else {
-                format!("the path goes on with `{text}`")
+                format!("the path continues with `{text}`")
             };
             miss(nearness, reason)
         }
@@ -345,11 +347,11 @@ impl fmt::Display for Explanation {
                 writeln!(f, "  redirected to {location}: {status}")
             }
             (None, Some(status)) => {
-                writeln!(f, "  no route takes it: {status}")?;
+                writeln!(f, "  no route matches: {status}")?;
                 self.write_misses(f)
             }
             (None, None) => {
-                writeln!(f, "  no route takes it: the fallback answers")?;
+                writeln!(f, "  no route matches: the fallback responds")?;
                 self.write_misses(f)
             }
         }
@@ -372,7 +374,7 @@ impl Explanation {
             None => writeln!(f)?,
         }
         if let Some(reason) = &route.access.outlives_user {
-            writeln!(f, "  login    its connections may outlive it: {reason}")?;
+            writeln!(f, "  login    connections may outlive it: {reason}")?;
         }
         for (name, value) in &self.params {
             writeln!(f, "  param    {name} = {value}")?;

@@ -302,7 +302,7 @@ impl fmt::Display for InsertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Constraint { pattern, message } => {
-                write!(f, "path {pattern:?} has an expression that cannot be used: {message}")
+                write!(f, "path {pattern:?} has an invalid expression: {message}")
             }
             Self::Duplicate { pattern, .. } => {
                 write!(f, "path {pattern:?} is equivalent to an earlier one")

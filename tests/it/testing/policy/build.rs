@@ -52,7 +52,7 @@ fn a_group_cannot_replace_the_policy() {
         *group = std::mem::take(group).policy(Policy::new());
     });
     let error = router.build().unwrap_err();
-    assert!(error.to_string().starts_with("/a: a group has no policy of its own"), "{error}");
+    assert!(error.to_string().starts_with("/a: a group cannot have a policy"), "{error}");
     assert!(error.issues()[0].location().unwrap().file().ends_with("build.rs"));
 }
 

@@ -85,7 +85,7 @@ fn reports_unused_allowances() {
             ),
             &format!("{start}(\"errors-hidden\", \"router\")` is not needed"),
             &format!("{start}(\"errors-hidden\", \"fallback\")` names a route that is not there"),
-            &format!("{start}(\"wildcard-exposed\", \"GET /api/files/**\")` needs a reason"),
+            &format!("{start}(\"wildcard-exposed\", \"GET /api/files/**\")` requires a reason"),
             &format!("{start}_below(\"access-declared\", \"/api/internals\")` is not needed"),
             &format!(
                 "{start}_below(\"access-declared\", \"/api/inter\")` names a route that is not there"
@@ -111,7 +111,7 @@ fn rules_can_be_disabled_with_a_reason() {
         &[
             "policy: [allowances] `allow(\"cors-open-with-user\", \"router\")` is not needed: `without",
             "policy: [allowances] `without(\"summary\")` names a rule that it does not have",
-            "policy: [allowances] `without(\"errors-hidden\")` needs a reason",
+            "policy: [allowances] `without(\"errors-hidden\")` requires a reason",
         ],
     );
 }
