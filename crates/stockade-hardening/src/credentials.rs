@@ -15,7 +15,7 @@ use crate::header::{bearer_value, header_of};
 /// # drop(admin);
 /// ```
 #[derive(Clone)]
-#[must_use = "they are for a check"]
+#[must_use = "they do nothing until a check uses them"]
 pub struct Credentials {
     headers: HeaderMap,
 }

@@ -74,7 +74,7 @@ fn fraction(
         return rare(text, start);
     };
     // Both operands are exact, so the quotient is the nearest float.
-    #[expect(clippy::cast_precision_loss, reason = "below 2^53 there is none")]
+    #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
     let float = all as f64 / power;
     let is_negative = bytes.get(start) == Some(&b'-');
     Ok((Number::Float(if is_negative { -float } else { float }), end))

@@ -54,7 +54,7 @@ pub fn with_body_hooks() -> BodyHooks {
 
 /// The middleware of [`with_body_hooks`].
 #[derive(Clone)]
-#[must_use = "it shows nothing until a route or a router has it"]
+#[must_use = "it does nothing until a route or a router uses it"]
 pub struct BodyHooks {
     on_request: Option<Hook>,
     on_response: Option<Hook>,

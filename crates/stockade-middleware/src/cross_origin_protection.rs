@@ -64,7 +64,7 @@ pub fn with_cross_origin_protection() -> CrossOriginProtection {
 /// Middleware that rejects requests from other origins; see
 /// [`with_cross_origin_protection`].
 #[derive(Clone, Debug)]
-#[must_use = "it protects nothing until a route or a router has it"]
+#[must_use = "it does nothing until a route or a router uses it"]
 pub struct CrossOriginProtection {
     trusted: Vec<HeaderValue>,
     mistakes: Vec<String>,

@@ -55,7 +55,7 @@ pub fn with_params_validation(schema: impl IntoSchema) -> SchemaCheck {
 
 /// Middleware that validates a part of the request with a schema.
 #[derive(Clone, Debug)]
-#[must_use = "it checks nothing until a route or a router has it"]
+#[must_use = "it does nothing until a route or a router uses it"]
 pub struct SchemaCheck {
     part: RequestPart,
     schema: Result<Schema, ConfigError>,

@@ -134,7 +134,7 @@ impl MethodTable {
 /// The future of a running method. It reports the response to the log and the
 /// metrics.
 #[derive(Debug)]
-#[must_use = "nothing runs until it is awaited"]
+#[must_use = "it does nothing until it is awaited"]
 pub struct RunningCall {
     running: RunningHandler,
     /// Boxed, because most calls are not observed.

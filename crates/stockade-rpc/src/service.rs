@@ -87,7 +87,7 @@ impl Service {
 /// storing it, and can store it without a box. The future of an `async fn` was
 /// too large for the fast lists of the allocator, which cost 1,100 instructions
 /// per call.
-#[must_use = "nothing goes on until it is awaited"]
+#[must_use = "it does nothing until it is awaited"]
 pub(crate) enum RunningEntry<'a> {
     /// The call failed before it reached its method.
     Answered(Option<ResponseObject>),

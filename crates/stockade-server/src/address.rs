@@ -202,7 +202,7 @@ impl Listeners {
     }
 
     /// Adds an address or a listener.
-    #[expect(clippy::should_implement_trait, reason = "nothing is summed up")]
+    #[expect(clippy::should_implement_trait, reason = "nothing is added up")]
     #[must_use]
     pub fn add(mut self, address: impl ListenAddr + 'static) -> Self {
         self.list

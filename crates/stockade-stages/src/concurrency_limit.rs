@@ -68,7 +68,7 @@ pub fn with_concurrency_limit(max: usize) -> ConcurrencyLimit {
 
 /// The middleware of [`with_concurrency_limit`].
 #[derive(Clone)]
-#[must_use = "it limits nothing until a route or a router has it"]
+#[must_use = "it does nothing until a route or a router uses it"]
 pub struct ConcurrencyLimit {
     max: usize,
     retry_after: Duration,

@@ -76,7 +76,7 @@ pub fn with_logging() -> AccessLog {
 ///
 /// In a file it is `true`, `false`, or an object with `path`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[must_use = "it logs nothing until a route or a router has it"]
+#[must_use = "it does nothing until a route or a router uses it"]
 pub struct AccessLog {
     is_on: bool,
     path: bool,

@@ -46,7 +46,7 @@ pub fn with_timeout(limit: Duration) -> Timeout {
 
 /// The middleware of [`with_timeout`], and the route option `timeout`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[must_use = "it limits nothing until a route or a router has it"]
+#[must_use = "it does nothing until a route or a router uses it"]
 pub struct Timeout {
     limit: Duration,
     status: u16,

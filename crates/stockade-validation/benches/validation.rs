@@ -224,12 +224,12 @@ mod by_garde {
         country: Option<String>,
     }
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "garde passes it so")]
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "garde requires this signature")]
     fn uuid(text: &str, _context: &()) -> garde::Result {
         is_uuid(text).then_some(()).ok_or_else(|| garde::Error::new("not a UUID"))
     }
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "garde passes it so")]
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "garde requires this signature")]
     fn date(text: &Option<String>, _context: &()) -> garde::Result {
         let is_fine = text.as_deref().is_none_or(is_date);
         is_fine.then_some(()).ok_or_else(|| garde::Error::new("not a date"))

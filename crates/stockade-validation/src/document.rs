@@ -104,7 +104,7 @@ impl fmt::Debug for Definition {
 /// # Ok::<(), stockade_errors::ConfigError>(())
 /// ```
 #[derive(Clone, Copy)]
-#[must_use = "an export does nothing until it is a value"]
+#[must_use = "an export does nothing until it is converted to a value"]
 pub struct Export<'s> {
     compiled: &'s Compiled,
     /// The exported definition, or `None` for the whole schema.

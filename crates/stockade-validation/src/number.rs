@@ -44,7 +44,7 @@ impl Num {
         #[expect(clippy::cast_possible_truncation, reason = "compared with the original")]
         let near = float as i64;
         if near.unsigned_abs() < EXACT_MAX {
-            #[expect(clippy::cast_precision_loss, reason = "below 2^53 there is none")]
+            #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
             let is_whole = near as f64 == float;
             return if is_whole { Self::Whole(near.into()) } else { Self::Float(float) };
         }

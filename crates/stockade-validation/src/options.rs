@@ -16,7 +16,7 @@ use stockade_errors::__internal::setters;
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate option")]
 pub struct ValidationOptions {
     /// Stops at the first error. Default: false, which lists all errors.
     #[doc(alias = "abortEarly")]

@@ -180,7 +180,7 @@ fn a_handwritten_reply_is_unknown_unless_described() {
 }
 
 #[derive(Debug, ApiError)]
-#[expect(dead_code, reason = "no value of it is made")]
+#[expect(dead_code, reason = "no value is created")]
 enum ShopError {
     #[status(404, "no product {id}")]
     NoProduct { id: u64 },
@@ -195,7 +195,7 @@ enum ShopError {
 }
 
 #[derive(Debug, ApiError)]
-#[expect(dead_code, reason = "no value of it is made")]
+#[expect(dead_code, reason = "no value is created")]
 enum OrderError {
     #[status(402, "no credit")]
     NoCredit,
@@ -206,14 +206,14 @@ enum OrderError {
 }
 
 #[derive(Debug, ApiError)]
-#[expect(dead_code, reason = "no value of it is made")]
+#[expect(dead_code, reason = "no value is created")]
 enum Anything {
     #[status(transparent)]
     Foreign(Foreign),
 }
 
 #[derive(Debug, ApiError)]
-#[expect(dead_code, reason = "no value of it is made")]
+#[expect(dead_code, reason = "no value is created")]
 enum Either<T: Into<ApiError> + std::error::Error + 'static> {
     #[status(418, "no coffee")]
     Teapot,
@@ -454,7 +454,7 @@ fn a_user_without_authentication_is_a_configuration_error() {
 
 #[derive(serde::Deserialize, Schema)]
 struct NewUser {
-    #[expect(dead_code, reason = "nobody reads it")]
+    #[expect(dead_code, reason = "it is not read")]
     name: String,
 }
 

@@ -174,7 +174,7 @@ async fn a_document_is_served_only_to_authorized_users() {
 fn a_document_contains_nothing_of_hidden_routes() {
     #[derive(serde::Deserialize, Schema)]
     struct Secret {
-        #[expect(dead_code, reason = "its schema alone matters")]
+        #[expect(dead_code, reason = "only its schema matters")]
         plan: String,
     }
 

@@ -162,7 +162,7 @@ fn requires_an_id_and_unique_filter_names() {
 }
 
 #[derive(Clone, serde::Deserialize, serde::Serialize, Schema)]
-#[expect(dead_code, reason = "nothing reads an account")]
+#[expect(dead_code, reason = "an account is not read")]
 struct Account {
     id: i64,
     #[serde(skip_serializing)]

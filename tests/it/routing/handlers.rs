@@ -177,7 +177,7 @@ fn an_unserializable_value_is_a_500() {
 
 #[test]
 fn arguments_can_be_in_any_order() {
-    #[expect(clippy::too_many_arguments, reason = "as many as a handler may take")]
+    #[expect(clippy::too_many_arguments, reason = "the maximum for a handler")]
     async fn all(
         req: Request,
         Path(id): Path<u32>,

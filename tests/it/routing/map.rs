@@ -13,7 +13,7 @@ use stockade::{RouteDescription, RouteDocs};
 
 #[derive(serde::Deserialize, Schema)]
 struct Search {
-    #[expect(dead_code, reason = "its schema alone matters")]
+    #[expect(dead_code, reason = "only its schema matters")]
     #[schema(max_length = 10)]
     q: String,
 }
@@ -296,18 +296,18 @@ fn a_map_lists_trusted_proxies() {
 #[test]
 fn schemas_of_strict_routes_reject_unknown_members() {
     #[derive(serde::Deserialize, Schema)]
-    #[expect(dead_code, reason = "its schema alone matters")]
+    #[expect(dead_code, reason = "only its schema matters")]
     struct Tag {
         name: String,
     }
     #[derive(serde::Deserialize, Schema)]
-    #[expect(dead_code, reason = "its schema alone matters")]
+    #[expect(dead_code, reason = "only its schema matters")]
     struct Note {
         text: String,
         tags: Vec<Tag>,
     }
     #[derive(serde::Deserialize, Schema)]
-    #[expect(dead_code, reason = "its schema alone matters")]
+    #[expect(dead_code, reason = "only its schema matters")]
     struct Search {
         q: String,
     }

@@ -209,7 +209,7 @@ fn detects_other_paths_to_a_route() {
 
 #[derive(serde::Deserialize, Schema)]
 struct Note {
-    #[allow(dead_code, reason = "nobody reads it")]
+    #[allow(dead_code, reason = "it is not read")]
     text: String,
 }
 
@@ -495,7 +495,7 @@ fn reports_nothing_for_correct_routes() {
     use stockade::middleware::{SessionCookie, with_timeout};
 
     #[derive(serde::Deserialize, Schema)]
-    #[allow(dead_code, reason = "nobody reads them")]
+    #[allow(dead_code, reason = "they are not read")]
     struct Loose {
         a: Option<u8>,
         #[serde(default)]

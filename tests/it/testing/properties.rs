@@ -331,7 +331,7 @@ async fn a_failing_case_is_saved_and_tried_first() {
 }
 
 #[derive(Deserialize, Schema)]
-#[expect(dead_code, reason = "the schema alone matters")]
+#[expect(dead_code, reason = "only the schema matters")]
 struct Counted {
     #[schema(maximum = 9)]
     count: u8,

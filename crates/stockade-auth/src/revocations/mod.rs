@@ -87,7 +87,7 @@ use table::Table;
 /// # Beyond the spec
 /// Revocation is not in the specification.
 #[derive(Clone)]
-#[must_use = "it does nothing until tokens are checked by it"]
+#[must_use = "it does nothing until it checks tokens"]
 pub struct Revocations {
     table: Arc<Table>,
     log: Option<Arc<dyn RevocationLog>>,

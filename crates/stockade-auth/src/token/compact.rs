@@ -5,7 +5,7 @@ use super::{TokenError, bearer_token};
 /// The parts of a token in the compact serialization, still encoded.
 ///
 /// RFC 7515, section 3.1.
-#[expect(unnameable_types, reason = "only sealed traits speak of it")]
+#[expect(unnameable_types, reason = "only sealed traits use it")]
 #[derive(Clone, Copy, Debug)]
 pub struct Compact<'a> {
     pub(crate) header: &'a str,

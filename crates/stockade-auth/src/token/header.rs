@@ -12,7 +12,7 @@ use crate::base64url;
 /// not choose the key that verifies it. RFC 8725, section 3.10.
 pub(crate) struct Header {
     pub(crate) alg: String,
-    #[cfg_attr(not(feature = "jwks"), expect(dead_code, reason = "only JWK sets look at it"))]
+    #[cfg_attr(not(feature = "jwks"), expect(dead_code, reason = "only JWK sets use it"))]
     pub(crate) kid: Option<String>,
 }
 

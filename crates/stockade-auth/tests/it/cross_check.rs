@@ -129,13 +129,13 @@ impl JwtVerifier for Hs256 {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "`jsonwebtoken` has it so")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature of `jsonwebtoken`")]
 fn signer(algorithm: &Algorithm, _: &EncodingKey) -> Result<Box<dyn JwtSigner>> {
     check(*algorithm)?;
     Ok(Box::new(Hs256(hmac::Key::new(hmac::HMAC_SHA256, KEY))))
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "`jsonwebtoken` has it so")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature of `jsonwebtoken`")]
 fn verifier(algorithm: &Algorithm, _: &DecodingKey) -> Result<Box<dyn JwtVerifier>> {
     check(*algorithm)?;
     Ok(Box::new(Hs256(hmac::Key::new(hmac::HMAC_SHA256, KEY))))

@@ -40,7 +40,7 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
             (true, _) => {}
             (false, true) => attack_as(runner, target, &[]).await,
             (false, false) => {
-                let reason = "whoever has the role may have the permission too";
+                let reason = "users with the role may also have the permission";
                 runner.leave(RULE.family, Some(target), "the permission beside a role", reason);
             }
         }

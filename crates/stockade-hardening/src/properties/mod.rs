@@ -131,7 +131,7 @@ pub fn check_schemas(app: impl IntoApp) -> PropertyCheck {
 }
 
 /// A check of all routes with generated input; see [`check_schemas`].
-#[must_use = "nothing is checked before `run`"]
+#[must_use = "it does nothing until `run`"]
 pub struct PropertyCheck {
     app: Result<App, ConfigError>,
     rebuild: Option<Box<dyn Fn() -> Result<App, ConfigError>>>,

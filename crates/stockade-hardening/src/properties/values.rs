@@ -365,7 +365,7 @@ fn whole(rules: &Map<String, Value>) -> BoxedStrategy<Value> {
 pub(super) fn number_of(number: i128) -> Value {
     let signed = i64::try_from(number).map(Value::from);
     let unsigned = || u64::try_from(number).map(Value::from);
-    #[expect(clippy::cast_precision_loss, reason = "JSON has no other number for it")]
+    #[expect(clippy::cast_precision_loss, reason = "JSON does not have another number for it")]
     signed.or_else(|_| unsigned()).unwrap_or_else(|_| json!(number as f64))
 }
 

@@ -21,7 +21,7 @@ impl<'a> KeyWriter<'a> {
     }
 
     #[cold]
-    #[expect(clippy::unused_self, reason = "every writer that refuses has it")]
+    #[expect(clippy::unused_self, reason = "every writer that can refuse has it")]
     fn refusal(&self) -> Error {
         refusal(&())
     }

@@ -75,7 +75,7 @@ use crate::{RouteInfo, RouteMap};
 /// # Ok::<(), BoxError>(())
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "a policy does nothing until a router or a test asks it"]
+#[must_use = "a policy does nothing until a router or a test uses it"]
 pub struct Policy {
     rules: Vec<Rule>,
     allowances: Vec<Allowance>,

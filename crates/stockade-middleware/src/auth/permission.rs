@@ -63,7 +63,7 @@ pub fn named<M>(name: impl Into<String>, check: impl Permission<M>) -> NamedPerm
 
 /// A permission check with a name, created by [`named`].
 #[derive(Clone, Debug)]
-#[must_use = "it checks nothing until `with_permission` converts it to middleware"]
+#[must_use = "it does nothing until `with_permission` converts it to middleware"]
 pub struct NamedPermission {
     name: String,
     check: Middleware,

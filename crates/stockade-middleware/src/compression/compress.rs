@@ -56,7 +56,7 @@ pub fn with_compression() -> Compression {
 
 /// The middleware of [`with_compression`].
 #[derive(Clone, Debug)]
-#[must_use = "it compresses nothing until a route or a router has it"]
+#[must_use = "it does nothing until a route or a router uses it"]
 pub struct Compression {
     codings: Arc<[Coding]>,
     /// The minimum length to compress, in bytes.

@@ -39,7 +39,7 @@ pub fn with_decompression() -> Decompression {
 
 /// The middleware of [`with_decompression`].
 #[derive(Clone, Debug)]
-#[must_use = "it decompresses nothing until a route or a router has it"]
+#[must_use = "it does nothing until a route or a router uses it"]
 pub struct Decompression {
     codings: Arc<[Coding]>,
 }

@@ -90,7 +90,7 @@ impl<V: IntoETag, T: Reply> Reply for WithETag<V, T> {
 /// example.
 #[derive(Clone, Debug)]
 #[doc(alias = "optimistic locking")]
-#[must_use = "nothing is compared until `check` is called"]
+#[must_use = "it does nothing until `check`"]
 pub struct IfMatch(Tags);
 
 impl IfMatch {

@@ -45,7 +45,7 @@ pub fn with_etag() -> EntityTags {
 
 /// The middleware of [`with_etag`].
 #[derive(Clone, Copy, Debug)]
-#[must_use = "it tags nothing until a route or a router has it"]
+#[must_use = "it does nothing until a route or a router uses it"]
 pub struct EntityTags {
     are_strong: bool,
 }

@@ -92,7 +92,7 @@ pub fn with_input_validation<M>(rules: impl IntoInputRules<M>) -> Middleware {
 /// `string`, unless the rule has another type.
 // Spec: Middleware helpers › `withInputValidation`.
 #[derive(Clone, Debug, Default)]
-#[must_use = "a rule checks nothing by itself"]
+#[must_use = "a rule does not check anything by itself"]
 pub struct InputRule {
     required: bool,
     kind: Option<InputType>,

@@ -179,7 +179,7 @@ impl<T: Entity> Resource<T> {
     }
 
     /// Sets the access rule of some operations. Replaces earlier rules.
-    #[expect(clippy::needless_pass_by_value, reason = "a rule is made in its place")]
+    #[expect(clippy::needless_pass_by_value, reason = "a rule is created instead")]
     pub fn allow(
         mut self,
         operations: impl IntoIterator<Item = Operation>,

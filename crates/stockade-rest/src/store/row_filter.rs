@@ -15,7 +15,7 @@ use serde_json::Value;
 /// assert!(RowFilter::all().conditions().is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
-#[must_use = "a scope limits nothing until it is returned"]
+#[must_use = "a scope does nothing until it is returned"]
 pub struct RowFilter {
     conditions: Vec<(String, Value)>,
 }

@@ -49,7 +49,7 @@ use crate::rewind::Rewind;
 ///
 /// Returns `None` if the connection was upgraded, or if hyper holds unread
 /// bytes, which must not be read again.
-#[expect(clippy::boxed_local, reason = "the box is to be freed at once, too")]
+#[expect(clippy::boxed_local, reason = "the box is freed immediately")]
 pub(crate) fn take_apart<T, S>(
     connection: Box<Http1<T, S>>,
     slot: &mut Option<Rewind<T>>,

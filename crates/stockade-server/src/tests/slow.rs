@@ -24,7 +24,7 @@ async fn drip(mut stream: TcpStream) {
             write.write_all(b"y").await?;
             tokio::time::sleep(ms(50)).await;
         }
-        #[expect(unreachable_code, reason = "it says the type")]
+        #[expect(unreachable_code, reason = "it names the type")]
         Ok::<(), std::io::Error>(())
     };
     let mut byte = [0];

@@ -29,7 +29,7 @@ use super::store::{RateStore, StoreFailure};
 /// its options, because its limit runs before authentication. Put it at the
 /// root of the tree instead.
 #[derive(Clone)]
-#[must_use = "it limits nothing until a route or a node has it"]
+#[must_use = "it does nothing until a route or a node uses it"]
 pub struct RequestLimit(pub(super) RateLimit);
 
 /// Sets the options that [`RequestLimit`] shares with [`RateLimit`].
@@ -147,7 +147,7 @@ impl RateLimit {
 /// # drop(exports);
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
-#[must_use = "it counts nothing until the function of a limit returns it"]
+#[must_use = "it does nothing until the function of a limit returns it"]
 pub struct Charge {
     pub(super) key: RateKey,
     pub(super) quota: Quota,

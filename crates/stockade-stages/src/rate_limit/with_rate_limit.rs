@@ -99,7 +99,7 @@ impl From<RequestLimit> for RouteLimit {
 
 /// Middleware that limits the requests of each client. Clones share the counts.
 #[derive(Clone)]
-#[must_use = "it limits nothing until a route or a router has it"]
+#[must_use = "it does nothing until a route or a router uses it"]
 pub struct RouteLimit {
     counting: Arc<Counting>,
     clock: Option<Clock>,

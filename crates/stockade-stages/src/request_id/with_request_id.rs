@@ -34,7 +34,7 @@ pub fn with_request_id() -> RequestIds {
 /// router.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[must_use = "it names nothing until a route or a router has it"]
+#[must_use = "it does nothing until a route or a router uses it"]
 pub struct RequestIds {
     #[serde(alias = "believeClient")]
     believe_client: bool,

@@ -62,7 +62,7 @@ use stockade_errors::{ConfigError, ConfigIssue};
 /// name without a default is an error.
 // Spec: Response headers.
 #[derive(Clone, Debug, Eq, PartialEq)]
-#[must_use = "headers protect nothing until they are applied"]
+#[must_use = "headers do nothing until they are applied"]
 pub struct SecurityHeaders {
     /// Invariant: no duplicate names.
     list: Vec<(HeaderName, HeaderValue)>,

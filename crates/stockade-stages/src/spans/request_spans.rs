@@ -30,7 +30,7 @@ pub fn with_tracing() -> RequestSpans {
 /// The middleware of [`with_tracing`], and the option `tracing` of a router.
 #[derive(Clone, Default, Deserialize)]
 #[serde(from = "RequestSpansOptions")]
-#[must_use = "it makes no span until a route or a router has it"]
+#[must_use = "it does nothing until a route or a router uses it"]
 pub struct RequestSpans {
     url_path: bool,
     user_agent: bool,

@@ -167,7 +167,7 @@ pub(crate) struct FirstOf {
 
 /// One compiled rule.
 #[derive(Debug, std::default::Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a keyword or an answer of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate keyword or response")]
 pub(crate) struct Node {
     pub(crate) types: Types,
     /// True for `required: true`, except if a default replaces a missing value.

@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[derive(Deserialize)]
-    #[expect(dead_code, reason = "only asked")]
+    #[expect(dead_code, reason = "only called")]
     struct User {
         name: String,
         #[serde(alias = "years")]
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[derive(Deserialize)]
-    #[expect(dead_code, reason = "only asked")]
+    #[expect(dead_code, reason = "only called")]
     struct Wrapped(Option<User>);
 
     #[track_caller]

@@ -356,7 +356,7 @@ fn recursive_types() {
 }
 
 #[derive(Schema)]
-#[expect(dead_code, reason = "only its schema is made")]
+#[expect(dead_code, reason = "only its schema is used")]
 struct Wrong {
     #[schema(with = wrong)]
     kind: u8,

@@ -225,7 +225,7 @@ fn lists_can_be_keyword_values() {
 #[derive(Schema)]
 #[schema(title = "T", example = json!({ "a": 1 }), name = "Described")]
 #[schema(custom = |_, _, _| true, additional_properties = false, max_properties = 5)]
-#[expect(dead_code, reason = "only its schema is made")]
+#[expect(dead_code, reason = "only its schema is used")]
 struct Words {
     /// The doc comment.
     #[schema(example = 1, example = 2, deprecated)]

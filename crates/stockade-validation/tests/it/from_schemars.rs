@@ -204,14 +204,14 @@ fn flattened_fields() {
 
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "only its schema is made")]
+#[expect(dead_code, reason = "only its schema is used")]
 enum Untagged {
     A(u8),
     B(String),
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is made")]
+#[expect(dead_code, reason = "only its schema is used")]
 struct Refused {
     a: Untagged,
     #[schemars(extend("inventedKeyword" = 2))]

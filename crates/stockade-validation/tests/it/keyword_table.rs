@@ -32,7 +32,7 @@ pub(crate) struct Row {
 macro_rules! derived {
     ([$($type:tt)+] $($keyword:tt)+) => {{
         #[derive(Schema)]
-        #[expect(dead_code, reason = "only its schema is made")]
+        #[expect(dead_code, reason = "only its schema is used")]
         struct Derived {
             #[schema($($keyword)+)]
             v: $($type)+,

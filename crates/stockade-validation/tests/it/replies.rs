@@ -127,7 +127,7 @@ fn a_field_is_required_unless_it_can_be_skipped() {
     assert_eq!(read["additionalProperties"], json!(false));
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's form")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
 fn as_text<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(number)
 }
@@ -196,7 +196,7 @@ struct Inner {
     b: u8,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's form")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
 fn is_zero(number: &u8) -> bool {
     *number == 0
 }
@@ -276,7 +276,7 @@ enum External {
     },
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's form")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
 fn anything<S: Serializer>(number: &u8, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(number)
 }

@@ -37,7 +37,7 @@ fn plain() -> Router {
 
 #[derive(serde::Deserialize, Schema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-#[expect(dead_code, reason = "their schemas alone matter")]
+#[expect(dead_code, reason = "only their schemas matter")]
 enum Shape {
     Circle { radius: f64 },
     Square { side: f64 },
@@ -45,7 +45,7 @@ enum Shape {
 
 #[derive(serde::Deserialize, Schema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-#[expect(dead_code, reason = "their schemas alone matter")]
+#[expect(dead_code, reason = "only their schemas matter")]
 enum Shapes {
     Circle { radius: f64 },
     Square { side: f64 },
@@ -53,7 +53,7 @@ enum Shapes {
 }
 
 #[derive(serde::Deserialize, Schema)]
-#[expect(dead_code, reason = "its schema alone matters")]
+#[expect(dead_code, reason = "only its schema matters")]
 struct Tree {
     name: String,
     children: Vec<Tree>,
@@ -61,7 +61,7 @@ struct Tree {
 
 mod taller {
     #[derive(serde::Deserialize, stockade::prelude::Schema)]
-    #[expect(dead_code, reason = "its schema alone matters")]
+    #[expect(dead_code, reason = "only its schema matters")]
     pub struct Tree {
         #[schema(min_length = 3)]
         name: String,

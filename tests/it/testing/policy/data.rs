@@ -9,7 +9,7 @@ use stockade::validation::Unchecked;
 use super::*;
 
 #[derive(serde::Deserialize, Schema)]
-#[expect(dead_code, reason = "the schema alone matters")]
+#[expect(dead_code, reason = "only the schema matters")]
 struct Bounded {
     #[schema(max_length = 10)]
     name: String,
@@ -32,14 +32,14 @@ enum Kind {
 }
 
 #[derive(serde::Deserialize, Schema)]
-#[expect(dead_code, reason = "the schema alone matters")]
+#[expect(dead_code, reason = "only the schema matters")]
 struct Line {
     #[schema(max_length = 4)]
     sku: String,
 }
 
 #[derive(serde::Deserialize, Schema)]
-#[expect(dead_code, reason = "the schema alone matters")]
+#[expect(dead_code, reason = "only the schema matters")]
 struct Open {
     name: String,
     nested: Vec<OpenLine>,
@@ -52,7 +52,7 @@ struct Open {
 }
 
 #[derive(serde::Deserialize, Schema)]
-#[expect(dead_code, reason = "the schema alone matters")]
+#[expect(dead_code, reason = "only the schema matters")]
 struct OpenLine {
     text: Option<String>,
     children: Vec<OpenLine>,
@@ -60,7 +60,7 @@ struct OpenLine {
 
 /// The members of [`Open`] that a query string can contain.
 #[derive(serde::Deserialize, Schema)]
-#[expect(dead_code, reason = "the schema alone matters")]
+#[expect(dead_code, reason = "only the schema matters")]
 struct OpenQuery {
     name: String,
     names: Vec<Kind>,

@@ -7,7 +7,7 @@ use stockade::prelude::*;
 use super::*;
 
 #[derive(serde::Deserialize, Schema)]
-#[expect(dead_code, reason = "the schema alone matters")]
+#[expect(dead_code, reason = "only the schema matters")]
 struct Bounded {
     #[schema(minimum = 1, maximum = 1_000)]
     limit: u64,
@@ -21,7 +21,7 @@ struct Bounded {
 }
 
 #[derive(serde::Deserialize, Schema)]
-#[expect(dead_code, reason = "the schema alone matters")]
+#[expect(dead_code, reason = "only the schema matters")]
 struct Open {
     #[serde(rename = "pageSize")]
     #[schema(maximum = 1_001)]

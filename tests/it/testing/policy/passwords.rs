@@ -6,27 +6,27 @@ use stockade::prelude::*;
 use super::*;
 
 #[derive(serde::Deserialize, Schema)]
-#[expect(dead_code, reason = "the schema alone matters")]
+#[expect(dead_code, reason = "only the schema matters")]
 struct Login {
     user: Option<Credentials>,
 }
 
 #[derive(serde::Deserialize, Schema)]
-#[expect(dead_code, reason = "the schema alone matters")]
+#[expect(dead_code, reason = "only the schema matters")]
 struct Credentials {
     #[serde(rename = "newPassword")]
     password: String,
 }
 
 #[derive(serde::Deserialize, Schema)]
-#[expect(dead_code, reason = "the schema alone matters")]
+#[expect(dead_code, reason = "only the schema matters")]
 struct Pin {
     passphrase: String,
     again: Box<Option<Pin>>,
 }
 
 #[derive(serde::Deserialize, Schema)]
-#[expect(dead_code, reason = "the schema alone matters")]
+#[expect(dead_code, reason = "only the schema matters")]
 struct Note {
     password_hint: String,
     replies: Vec<Note>,

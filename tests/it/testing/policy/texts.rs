@@ -5,7 +5,7 @@ use stockade::prelude::*;
 use super::*;
 
 #[derive(serde::Deserialize, Schema)]
-#[expect(dead_code, reason = "the schema alone matters")]
+#[expect(dead_code, reason = "only the schema matters")]
 struct Careless {
     #[schema(trim, required, min_length = 8, pattern = r"^[^\x00-\x1F]*$")]
     user_name: String,
@@ -13,7 +13,7 @@ struct Careless {
 }
 
 #[derive(serde::Deserialize, Schema)]
-#[expect(dead_code, reason = "the schema alone matters")]
+#[expect(dead_code, reason = "only the schema matters")]
 struct Careful {
     #[schema(trim, required, pattern = "^[a-z0-9]+$")]
     username: String,
@@ -28,11 +28,11 @@ struct Careful {
 }
 
 #[derive(serde::Deserialize, Schema)]
-#[expect(dead_code, reason = "the schema alone matters")]
+#[expect(dead_code, reason = "only the schema matters")]
 struct Link(String);
 
 #[derive(serde::Deserialize, Schema)]
-#[expect(dead_code, reason = "the schema alone matters")]
+#[expect(dead_code, reason = "only the schema matters")]
 struct Quotes {
     #[serde(rename = "homepageUrl")]
     #[schema(pattern = r"^https?://[^\s]+$")]
