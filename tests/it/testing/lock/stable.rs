@@ -204,7 +204,7 @@ fn equal_changes_of_several_routes_are_grouped() {
 
 #[test]
 fn the_documentation_has_each_rule_with_its_class() {
-    let text = include_str!("../../../../book/src/how-to/routes-lock.md");
+    let text = include_str!("../../../../book/src/appendix/lock-rules.md");
     for rule in RULES {
         let line = format!("| `{}` | {} | ", rule.id, rule.class());
         assert!(text.contains(&line), "{line}{}", rule.meaning);
