@@ -12,6 +12,9 @@ use std::{env, fs, io};
 /// Crates for users without the facade; these crates test their own examples.
 const ALONE: [&str; 2] = ["stockade-auth", "stockade-validation"];
 
+/// The chapters about these crates, which test them.
+const THEIR_CHAPTERS: [&str; 2] = ["auth-only.md", "validation-only.md"];
+
 fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let (crates, facade, book) = (root.join("crates"), root.join("facade"), root.join("book/src"));
@@ -40,7 +43,7 @@ fn collect(folder: &Path, prefix: &str, modules: &mut String) -> io::Result<()> 
         let name = format!("{prefix}_{}", stem.replace('-', "_").to_lowercase());
         if path.is_dir() {
             collect(&path, &name, modules)?;
-        } else if extension == "md" {
+        } else if extension == "md" && !THEIR_CHAPTERS.contains(&file.as_str()) {
             module(modules, &name, &fs::read_to_string(&path)?)?;
         } else if extension == "rs" {
             for (line, text) in comments(&fs::read_to_string(&path)?) {

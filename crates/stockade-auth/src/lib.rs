@@ -118,3 +118,8 @@ pub mod revocations_internals {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The examples of the crate's chapter in the book.
+#[cfg(doctest)]
+#[doc = include_str!("../../../book/src/how-to/auth-only.md")]
+struct Chapter;

@@ -281,3 +281,8 @@ pub mod __private;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The examples of the package's chapter in the book.
+#[cfg(doctest)]
+#[doc = include_str!("../../../book/src/how-to/validation-only.md")]
+struct Chapter;
