@@ -1,7 +1,16 @@
 //! The chapters of the book, which is the folder `book` of the repository.
 //!
-//! | part | folder |
+//! | chapters about | files |
 //! |---|---|
-//! | tasks: security, data, protocols | `book/src/how-to` |
+//! | CORS, CSRF, sessions, revoked tokens, API keys | `book/src/how-to/cors.md`, `csrf.md`, `sessions.md`, `revoking-tokens.md`, `api-keys.md` |
+//! | rate limiting, load shedding | `book/src/how-to/rate-limiting.md` |
+//! | policy, lock file, hardening, property testing | `book/src/how-to/policy.md`, `routes-lock.md`, `hardening.md`, `property-testing.md` |
+//! | file upload, static files, pagination, ETags, compression | `book/src/how-to/files.md`, `pagination.md`, `etags-and-compression.md` |
+//! | databases, transactions, migrations, idempotency keys | `book/src/how-to/sqlx-and-diesel.md`, `migrations-and-transactions.md`, `idempotency.md` |
+//! | WebSockets, server-sent events, streaming | `book/src/how-to/websockets.md`, `sse.md` |
+//! | REST resources, stores in SQLite and PostgreSQL | `book/src/how-to/rest.md`, `sql-stores.md`, `sql-sessions.md` |
+//! | GraphQL, JSON-RPC, generated clients | `book/src/how-to/graphql.md`, `json-rpc.md`, `clients.md` |
+//! | background tasks, tower, axum, actix-web, AWS Lambda | `book/src/how-to/background-tasks.md`, `tower.md`, `axum.md`, `actix-web.md`, `lambda.md` |
+//! | error formats, problem details, languages | `book/src/how-to/problems.md`, `languages.md` |
 //! | migration from another framework | `book/src/migration` |
-//! | production | `book/src/operations` |
+//! | production: Docker, Kubernetes, TLS, Redis, logging | `book/src/operations` |
