@@ -9,6 +9,7 @@ mod audit;
 mod autobahn;
 mod bench;
 mod bench_websockets;
+mod book;
 pub mod browser;
 mod check;
 mod citations;
@@ -103,6 +104,13 @@ const TASKS: &[Task] = &[
         about: "build the documentation; `doc --open` shows it",
         when: Ci,
         run: doc,
+    },
+    // Installs mdBook if it is missing.
+    Task {
+        name: "book",
+        about: "check the links of the book, and build it into target/book",
+        when: Nightly,
+        run: book::run,
     },
     Task {
         name: "circles",

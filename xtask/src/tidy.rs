@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 
 use crate::citations::Files;
 use crate::specification::Specification;
-use crate::{Outcome, flows, names, prelude, readme, root};
+use crate::{Outcome, book, flows, names, prelude, readme, root};
 
 /// Checks every source file and manifest of the workspace, the names in
-/// ARCHITECTURE.md, the prelude, README and guides, the public type names, the
-/// references to the specification, and the files that documents and comments
-/// cite.
+/// ARCHITECTURE.md, the prelude, README and book, the public type names, and
+/// the references to the specification.
 pub fn run() -> Outcome {
     let root = root();
     let mut faults = flows::check(&root);
     faults.extend(prelude::check(&root));
     faults.extend(names::check(&root));
     faults.extend(readme::check(&root)?);
+    faults.extend(book::check(&root));
     let specification = Specification::read(&root)?;
     let folders = ["crates", "facade", "book", "docs", "examples", "tests", "xtask"];
     let paths = folders.iter().flat_map(|folder| files_below(&root.join(folder)));
