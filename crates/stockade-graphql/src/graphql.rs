@@ -243,7 +243,7 @@ impl GraphQl {
     ///
     /// Use it for a type that no route of the router uses, or that has another
     /// name in the schema. All other types are matched by name, as described in
-    /// the guide. It is a configuration error if the schema exposes a
+    /// `book/src/how-to/graphql.md`. It is a configuration error if the schema exposes a
     /// `#[schema(write_only)]` field, or if an input contains a
     /// `#[schema(read_only)]` field.
     ///

@@ -32,8 +32,8 @@ use crate::{Dialect, Driver, Row, SqlError, Statement};
 /// - UUIDs, addresses, times and other values with several spellings are stored
 ///   and compared in their canonical form. Times are in UTC, as
 ///   `2026-11-23T09:00:00.5+00:00`. Rows with another spelling, written by
-///   another program, do not match filters, ids and unique values. The guide
-///   "Stores in SQL" shows how to repair them.
+///   another program, do not match filters, ids and unique values. The book
+///   explains how to repair them (`book/src/appendix/canonical-values.md`).
 /// - If a draft contains an id, the version of its row starts with the current
 ///   time. An id that is used again thus never has an old version.
 pub struct SqlStore<T, D> {

@@ -1,6 +1,6 @@
 //! The right-hand cells of the tables in `book/src/migration/*.md`. Each
 //! code fragment in them compiles here, and the tests check the behavior that
-//! the guides describe.
+//! these chapters describe.
 
 use std::time::Duration;
 

@@ -102,10 +102,8 @@ impl Policy {
     /// a user or a reason why it is public, and nothing is wide open by
     /// accident.
     ///
-    /// The guide [`guarding`] lists its rules. A later version may add rules to
-    /// it.
-    ///
-    /// [`guarding`]: https://docs.rs/stockade/latest/stockade/guarding/
+    /// `book/src/how-to/policy.md` lists its rules. A later version may add
+    /// rules to it.
     #[track_caller]
     pub fn recommended() -> Self {
         Self { rules: rules::RECOMMENDED.iter().map(Rule::from).collect(), ..Self::new() }

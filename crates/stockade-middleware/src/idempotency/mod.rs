@@ -3,8 +3,7 @@
 //! [`with_idempotency`] is the middleware and [`Idempotency`] contains its
 //! options. Keys and responses are in an [`IdempotencyStore`], such as the
 //! in-memory [`MemoryIdempotencyStore`]. [`IdempotencyKey`] is the key as a
-//! handler argument. The guide is the page `idempotency_keys` of the crate
-//! `stockade`.
+//! handler argument. `book/src/how-to/idempotency.md` has a complete example.
 //!
 //! Source: draft-ietf-httpapi-idempotency-key-header-07.
 

@@ -2,8 +2,8 @@
 //!
 //! [`Sessions`] begins, changes and ends them; [`Session`] is the session of a
 //! request, as a handler argument. They are in a [`SessionStore`], such as the
-//! in-memory [`MemorySessionStore`]. The guide is the page `sessions` of the
-//! crate `stockade`.
+//! in-memory [`MemorySessionStore`]. `book/src/how-to/sessions.md` has a
+//! complete example.
 
 // Files:
 // - `sessions`: `Sessions`, the entry point; `changes`: its methods that read

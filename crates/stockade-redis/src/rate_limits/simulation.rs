@@ -5,8 +5,8 @@
 //! breaker are the real ones. The server is the [`Model`], which the test
 //! `rate_limit_model` compares with a real one. A seed determines the
 //! latencies, the traffic and the time of a fault, so each run is reproducible.
-//! This command runs the long form with the figures in the guide "From one
-//! process to many":
+//! This command runs the long form with the figures in
+//! `book/src/appendix/redis-measurements.md`:
 //!
 //! `STOCKADE_REDIS_LONG=1 cargo test --release -p stockade-redis --lib simulation -- --nocapture`
 
@@ -33,7 +33,7 @@ use crate::breaker::Breaker;
 use crate::link::Redis;
 use crate::options::RedisOptions;
 
-#[expect(clippy::print_stderr, reason = "the figures are for the guide")]
+#[expect(clippy::print_stderr, reason = "the figures are for the book")]
 mod tests;
 
 /// The processes, their traffic and a fault.

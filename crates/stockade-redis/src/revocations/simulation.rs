@@ -176,7 +176,7 @@ fn simulate(seed: u64, count: usize, has_faults: bool) -> Outcome {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "the figures are for the guide")]
+#[expect(clippy::print_stderr, reason = "the figures are for the book")]
 fn all_processes_learn_all_revocations() {
     let is_long = std::env::var("STOCKADE_REDIS_LONG").is_ok();
     let sizes: &[usize] = if is_long { &[3, 30, 100, 1_000] } else { &[3, 30] };

@@ -270,7 +270,7 @@ fn fault(now: u64, nodes: &mut [Node], engine: &mut Engine, numbers: &mut Random
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "the figures are for the guide")]
+#[expect(clippy::print_stderr, reason = "the figures are for the book")]
 fn no_message_is_lost_silently() {
     let is_long = std::env::var("STOCKADE_REDIS_LONG").is_ok();
     let sizes: &[usize] = if is_long { &[3, 30, 100, 1_000] } else { &[3, 10] };
