@@ -223,10 +223,10 @@ mod tests {
         let merged = format!("<<<<<<< HEAD\n{good}");
         let unknown = good.replace("\"routes\": {", "\"other\": 1,\n  \"routes\": {");
         let cases = [
-            ("", "it is no JSON"),
-            ("{}", "no `format` that is known"),
+            ("", "it is not JSON"),
+            ("{}", "`format` is missing or unknown"),
             (newer.as_str(), "a newer version wrote it"),
-            (merged.as_str(), "marks of a merge"),
+            (merged.as_str(), "conflict markers"),
             (unknown.as_str(), "unknown field `other`"),
         ];
         for (text, expected) in cases {

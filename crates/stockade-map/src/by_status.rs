@@ -116,7 +116,7 @@ pub(crate) fn problem() -> Value {
             "title": { "type": "string" },
             "status": { "type": "integer", "minimum": 100, "maximum": 599 },
             "detail": { "type": "string" },
-            "details": { "description": "More about it; of a failed validation the fields" },
+            "details": { "description": "Details of the error, such as the invalid fields" },
         },
     })
 }
@@ -128,7 +128,7 @@ pub(crate) fn error() -> Value {
         "required": ["error"],
         "properties": {
             "error": { "type": "string", "description": "The message, for people" },
-            "details": { "description": "More about it" },
+            "details": { "description": "Details of the error" },
         },
     })
 }
@@ -141,7 +141,7 @@ pub(crate) fn field_error() -> Value {
         "properties": {
             "field": { "type": "string", "description": "The path of the field, such as `address.city`" },
             "message": { "type": "string", "description": "The message, for people" },
-            "rule": { "type": "string", "description": "The rule that it breaks, such as `maxLength`" },
+            "rule": { "type": "string", "description": "The violated rule, such as `maxLength`" },
         },
     })
 }
@@ -150,7 +150,7 @@ fn validation_error() -> Value {
     let field = field_error();
     json!({
         "type": "object",
-        "description": "An error that may list the fields that failed",
+        "description": "An error that may list the invalid fields",
         "required": ["error"],
         "properties": {
             "error": { "type": "string", "description": "The message, for people" },

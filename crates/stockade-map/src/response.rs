@@ -197,7 +197,7 @@ impl<'de> Deserialize<'de> for StatusDoc {
 pub enum BodyDoc<S = Value> {
     /// No body.
     None,
-    /// The body of an error, in the error format of the application.
+    /// The body of an error, in the format of the application.
     Error,
     /// The body of an error that lists the failing fields.
     ValidationError,
@@ -309,8 +309,7 @@ impl ResponseDoc {
         Self::with_body(status, BodyDoc::None)
     }
 
-    /// Creates a response with the body of an error, in the error format of the
-    /// application.
+    /// Creates a response with the body of an error, in the format of the application.
     #[must_use]
     pub fn error(status: impl Into<StatusDoc>) -> Self {
         Self::with_body(status, BodyDoc::Error)

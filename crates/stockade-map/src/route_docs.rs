@@ -180,7 +180,8 @@ impl RouteDocs {
 
     fn value_of(&mut self, name: &str, body: impl Serialize) -> Option<Value> {
         let value = serde_json::to_value(body);
-        let keep = |error| self.faults.push(format!("docs: {name} is no JSON: {error}"));
+        let keep =
+            |error| self.faults.push(format!("docs: cannot serialize {name} as JSON: {error}"));
         value.map_err(keep).ok()
     }
 
@@ -222,14 +223,14 @@ impl RouteDocs {
         for (index, (status, _)) in self.responses.iter().enumerate() {
             let is_again = self.responses[..index].iter().any(|(earlier, _)| earlier == status);
             if is_status(*status) && is_again {
-                mistakes.push(format!("docs: the response {status} is there twice"));
+                mistakes.push(format!("docs: duplicate response {status}"));
             }
         }
         let statuses = self.responses.iter().map(|(status, _)| status);
         let statuses = statuses.chain(self.reply_examples.iter().map(|(status, _)| status));
         let statuses = statuses.chain(self.contents.iter().map(|(status, _)| status));
         let unknown = statuses.filter(|status| !is_status(**status));
-        mistakes.extend(unknown.map(|status| format!("docs: {status} is no status")));
+        mistakes.extend(unknown.map(|status| format!("docs: {status} is not a status")));
         let wrong = self.contents.iter().filter(|(_, media_type)| !is_media_type(media_type));
         mistakes.extend(
             wrong.map(|(_, text)| {
@@ -243,7 +244,7 @@ impl RouteDocs {
         {
             let wrong = date.as_ref().filter(|date| moment(date).is_none());
             mistakes.extend(wrong.map(|date| {
-                format!("docs: `{name}` is {date:?}: expected a date such as 2026-11-30")
+                format!("docs: expected a date such as 2026-11-30 for `{name}`, found {date:?}")
             }));
         }
         if let (Some(since), Some(end)) = self.dates()
@@ -301,9 +302,9 @@ mod tests {
         let docs = RouteDocs::new("x").response(200, "a").response(99, "b").response(200, "c");
         let docs = docs.reply_example(600, 1);
         let expected = [
-            "docs: the response 200 is there twice",
-            "docs: 99 is no status",
-            "docs: 600 is no status",
+            "docs: duplicate response 200",
+            "docs: 99 is not a status",
+            "docs: 600 is not a status",
         ];
         assert_eq!(docs.response(599, "d").issues(), expected);
     }
@@ -321,7 +322,7 @@ mod tests {
         check(&docs().sunset("2026-11-29"), &["docs: `sunset` is before `deprecated_since`"]);
         for date in ["30.11.2026", "2026-02-30", "1969-12-31", "+010000-01-01", ""] {
             let expected =
-                format!("docs: `sunset` is {date:?}: expected a date such as 2026-11-30");
+                format!("docs: expected a date such as 2026-11-30 for `sunset`, found {date:?}");
             check(&RouteDocs::new("x").sunset(date), &[&expected]);
         }
     }
@@ -335,7 +336,7 @@ mod tests {
     #[test]
     fn an_example_is_json() {
         let keys = std::collections::BTreeMap::from([((1, 2), 3)]);
-        let expected = "docs: the example is no JSON: key must be a string";
+        let expected = "docs: cannot serialize the example as JSON: key must be a string";
         check(&RouteDocs::new("x").example(keys), &[expected]);
     }
 }

@@ -45,7 +45,7 @@ impl Tag {
     /// Returns its configuration error, without a full stop.
     #[must_use]
     pub fn issue(&self) -> Option<String> {
-        self.name.trim().is_empty().then(|| "tag: it needs a name".to_owned())
+        self.name.trim().is_empty().then(|| "tag: the name is missing".to_owned())
     }
 }
 
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn rejects_a_tag_without_a_name() {
         check(&Tag::new("users", "Accounts"), None);
-        check(&Tag::new(" ", ""), Some("tag: it needs a name"));
+        check(&Tag::new(" ", ""), Some("tag: the name is missing"));
         check(&Tag::from("users"), None);
     }
 }

@@ -60,7 +60,7 @@ pub struct RouteEntry {
     pub(crate) validation: BoxedOr<Validation>,
     pub(crate) name: Option<String>,
     pub(crate) path: Option<String>,
-    /// The reason why no rate limit counts it, if the framework exempts it.
+    /// The reason why no rate limit applies to it, if the framework exempts it.
     pub(crate) rate_exempt_reason: Option<&'static str>,
     pub(crate) docs: BoxedOr<RouteDocs>,
     /// The methods that its requests call by name.

@@ -144,7 +144,7 @@ fn duplicate_tag_descriptions_are_errors_with_both_locations() {
             first + 5,
             file = file!()
         ),
-        format!("tag: it needs a name ({}:{})", file!(), first + 9),
+        format!("tag: the name is missing ({}:{})", file!(), first + 9),
     ];
     assert_eq!(mistakes, expected);
 }

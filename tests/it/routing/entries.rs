@@ -109,8 +109,8 @@ fn the_build_reports_errors_in_entries() {
     router.get("/b", async || ()).public(" ");
     let error = router.build().unwrap_err().to_string();
     for expected in [
-        "GET /a: docs: the response 409 is there twice",
-        "GET /a: docs: 1 is no status",
+        "GET /a: docs: duplicate response 409",
+        "GET /a: docs: 1 is not a status",
         "GET /b: `public` requires a reason",
     ] {
         assert!(error.contains(expected), "{error}");

@@ -80,7 +80,7 @@ fn forms(c: &mut Comparison<'_>, at: &str, old: &AnswerLock, new: &AnswerLock) {
     let had_form = old.error || old.fields;
     let has_form = new.error || new.fields;
     if had_form && !has_form && !new.unknown {
-        c.note(ERROR_BODY, at, "the form of the application", Value::Null);
+        c.note(ERROR_BODY, at, "the format of the application", Value::Null);
     } else if old.fields && !new.fields && has_form {
         c.note(ERROR_BODY, at, "with fields", "without fields");
     } else if !old.fields && new.fields && had_form {

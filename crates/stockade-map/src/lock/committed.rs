@@ -30,7 +30,7 @@ impl Lock {
     #[doc(hidden)]
     pub fn compare_file(&self, path: &Path, now: SystemTime) -> Result<CommittedLock, LockError> {
         let unreadable = |error: &dyn std::fmt::Display| {
-            LockError::new(format!("{} cannot be read: {error}", path.display()))
+            LockError::new(format!("cannot read {}: {error}", path.display()))
         };
         let text = match fs::read_to_string(path) {
             Ok(text) => text.replace("\r\n", "\n"),

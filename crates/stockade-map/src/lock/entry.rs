@@ -111,7 +111,7 @@ pub(super) struct AnswerLock {
     /// True if a response does not have a body.
     #[serde(skip_serializing_if = "is_default")]
     pub(super) empty: bool,
-    /// True if a response is an error in the error format of the application.
+    /// True if a response is an error in the format of the application.
     #[serde(skip_serializing_if = "is_default")]
     pub(super) error: bool,
     /// True if a response is an error that lists fields.

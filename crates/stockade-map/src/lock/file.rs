@@ -88,7 +88,7 @@ impl Lock {
             let label = label(route);
             let lock = RouteLock::of(route, &map.router);
             if routes.insert(label.clone(), lock).is_some() {
-                let message = format!("{label} stands twice in the map");
+                let message = format!("duplicate route {label} in the map");
                 mistakes.push(ConfigIssue::new(message).on(route.location.to_string()));
             }
         }
@@ -104,23 +104,23 @@ impl Lock {
     pub fn read(text: &str) -> Result<Self, LockError> {
         let is_mark = |line: &str| line.starts_with("<<<<<<<") || line.starts_with(">>>>>>>");
         if text.lines().any(is_mark) {
-            return Err(LockError::new("it has marks of a merge that is not finished"));
+            return Err(LockError::new("it contains conflict markers of an unfinished merge"));
         }
         let value: Value = serde_json::from_str(text)
-            .map_err(|error| LockError::new(format!("it is no JSON: {error}")))?;
+            .map_err(|error| LockError::new(format!("it is not JSON: {error}")))?;
         match value.get("format").and_then(Value::as_u64) {
             Some(FORMAT) => {}
             Some(other) if other > FORMAT => {
                 return Err(LockError::new(format!(
-                    "it has the format {other}, and this version of stockade reads {FORMAT} at \
-                     most: a newer version wrote it"
+                    "it has the format {other}, but this version of stockade supports at most \
+                     {FORMAT}: a newer version wrote it"
                 )));
             }
-            _ => return Err(LockError::new("it has no `format` that is known")),
+            _ => return Err(LockError::new("its `format` is missing or unknown")),
         }
         // Parses the text directly, because an error then names its line.
         let file: File = serde_json::from_str(text)
-            .map_err(|error| LockError::new(format!("it is no lock: {error}")))?;
+            .map_err(|error| LockError::new(format!("it is not a lock: {error}")))?;
         Ok(Self { router: file.router, routes: file.routes, schemas: file.schemas })
     }
 

@@ -88,20 +88,20 @@ impl PublicRoutes {
         let is_listed = |route: &&RouteInfo| self.routes.contains(&route.label());
         let unlisted = all_routes(map).filter(|route| route.is_open() && !is_listed(route));
         let unlisted = unlisted.map(|route| {
-            Finding::on(route, "it is open, and the list of public routes does not have it")
+            Finding::on(route, "it is public, but `public_routes` does not list it")
                 .mend("add it to `public_routes`, or `with_auth` to the route")
         });
         let wrong = self.routes.iter().enumerate().filter_map(|(index, label)| {
             let is_repeated = self.routes[..index].contains(label);
             match all_routes(map).find(|route| route.label() == *label) {
-                _ if is_repeated => Some(format!("`public_routes` lists {label:?} twice")),
+                _ if is_repeated => Some(format!("duplicate {label:?} in `public_routes`")),
                 None if map.router.is_hosted && label == FALLBACK => None,
                 None => Some(format!(
-                    "`public_routes` lists {label:?}, which is not there{}",
+                    "`public_routes` lists {label:?}, which does not exist{}",
                     nearest(map, label)
                 )),
                 Some(route) if !route.is_open() => {
-                    Some(format!("`public_routes` lists {label:?}, which asks for a user"))
+                    Some(format!("`public_routes` lists {label:?}, which requires authentication"))
                 }
                 Some(_) => None,
             }
@@ -171,11 +171,11 @@ impl Policy {
             } else if !it.covers(ROUTER) && !all_routes(map).any(|route| it.covers(&route.label()))
             {
                 let hint = nearest(map, &it.target);
-                format!("`{call}` names a route that is not there{hint}")
+                format!("`{call}` names a route that does not exist{hint}")
             } else if is_used() || (map.router.is_hosted && is_about_stages(&it.rule)) {
                 return None;
             } else {
-                format!("`{call}` is not needed: the rule is kept there, so remove it")
+                format!("`{call}` is not needed: remove it, because nothing violates the rule")
             };
             Some(exception(message, it.location))
         });
@@ -190,7 +190,7 @@ impl Policy {
             let message = match is_known {
                 true if it.reason.trim().is_empty() => "requires a reason".to_owned(),
                 true => return None,
-                false => format!("names a rule that it does not have{}", self.similar(&it.rule)),
+                false => format!("names an unknown rule{}", self.similar(&it.rule)),
             };
             Some(exception(format!("`without({:?})` {message}", it.rule), it.location))
         });
@@ -199,8 +199,8 @@ impl Policy {
             let is_taken = matches!(id.as_str(), "" | ALLOWANCES | PUBLIC_ROUTES);
             let is_repeated = self.rules[..index].iter().any(|known| known.info.id == *id);
             let message = match (is_taken, is_repeated) {
-                (true, _) => format!("no rule may be called {id:?}"),
-                (_, true) => format!("two rules are called {id:?}: give yours another name"),
+                (true, _) => format!("a rule cannot have the id {id:?}"),
+                (_, true) => format!("duplicate rule id {id:?}: use another id"),
                 _ => return None,
             };
             Some(exception(message, self.location))
@@ -211,11 +211,10 @@ impl Policy {
     /// Returns the end of a sentence about a rule that does not apply.
     fn unknown(&self, rule: &str) -> Option<String> {
         if self.left_out.iter().any(|it| it.rule == rule) {
-            return Some(format!("is not needed: `without({rule:?})` leaves that rule out"));
+            return Some(format!("is not needed: `without({rule:?})` disables the rule"));
         }
         let is_known = self.rules.iter().any(|known| known.info.id == rule);
-        (!is_known)
-            .then(|| format!("names a rule that the policy does not have{}", self.similar(rule)))
+        (!is_known).then(|| format!("names an unknown rule{}", self.similar(rule)))
     }
 
     /// Returns a hint about the intended rule.
@@ -226,8 +225,8 @@ impl Policy {
         };
         let ids = || self.rules.iter().map(|rule: &Rule| rule.info.id.as_str());
         match ids().find(|id| same(id)) {
-            Some(id) => format!(": {id:?} is meant?"),
-            None => format!("; it has {}", ids().collect::<Vec<_>>().join(", ")),
+            Some(id) => format!(", did you mean {id:?}?"),
+            None => format!(": the rules are {}", ids().collect::<Vec<_>>().join(", ")),
         }
     }
 }
@@ -268,5 +267,5 @@ fn nearest(map: &RouteMap, target: &str) -> String {
     };
     let same_path = |label: &&String| label.split_once(' ').is_some_and(|(_, it)| it == path);
     let found = labels.iter().find(fits).or_else(|| labels.iter().find(same_path));
-    found.map(|label| format!(": {label:?} is meant?")).unwrap_or_default()
+    found.map(|label| format!(", did you mean {label:?}?")).unwrap_or_default()
 }

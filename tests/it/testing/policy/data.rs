@@ -93,7 +93,7 @@ fn texts_are_bounded() {
     let found = ["POST /open", "PUT /open", "GET /open", "GET /open/:name"];
     check_map("strings-bounded", &map, &found);
     let texts = texts("strings-bounded", &map);
-    let expected = "body.link, body.name, body.nested[].text: give them";
+    let expected = "body.link, body.name, body.nested[].text: add";
     assert!(texts[0].contains(expected), "{}", texts[0]);
     assert!(texts[1].contains("body (anything)"), "{}", texts[1]);
     assert!(texts[2].contains("query.link, query.name"), "{}", texts[2]);

@@ -44,8 +44,8 @@ fn allowances_cover_a_route_or_a_subtree() {
     check_lines(
         &Policy::recommended(),
         &[
-            "GET /api/files/**: [wildcard-exposed] it takes every path here, of any depth",
-            "GET /api/internal: [access-declared] it asks for no user, and gives no reason",
+            "GET /api/files/**: [wildcard-exposed] it matches every path below it, at any depth",
+            "GET /api/internal: [access-declared] it does not require authentication, and does",
             "GET /api/internal/a: [access-declared]",
         ],
     );
@@ -72,23 +72,27 @@ fn reports_unused_allowances() {
         &[
             &format!("{start}(\"wildcard-exposed\", \"POST /api/login\")` is not needed"),
             &format!(
-                "{start}(\"wildcard-exposed\", \"GET /files/**\")` names a route that is not there: \"GET /api/files/**\" is meant?"
+                "{start}(\"wildcard-exposed\", \"GET /files/**\")` names a route that does not \
+                 exist, did you mean \"GET /api/files/**\"?"
             ),
             &format!(
-                "{start}(\"access-declared\", \"POST /api/internal\")` names a route that is not there: \"GET /api/internal\" is meant?"
+                "{start}(\"access-declared\", \"POST /api/internal\")` names a route that does \
+                 not exist, did you mean \"GET /api/internal\"?"
             ),
             &format!(
-                "{start}(\"access-declared\", \"GET /nowhere\")` names a route that is not there"
+                "{start}(\"access-declared\", \"GET /nowhere\")` names a route that does not exist"
             ),
             &format!(
-                "{start}(\"wildcard_exposed\", \"GET /api/files/**\")` names a rule that the policy does not have: \"wildcard-exposed\" is meant?"
+                "{start}(\"wildcard_exposed\", \"GET /api/files/**\")` names an unknown rule, \
+                 did you mean \"wildcard-exposed\"?"
             ),
             &format!("{start}(\"errors-hidden\", \"router\")` is not needed"),
-            &format!("{start}(\"errors-hidden\", \"fallback\")` names a route that is not there"),
+            &format!("{start}(\"errors-hidden\", \"fallback\")` names a route that does not exist"),
             &format!("{start}(\"wildcard-exposed\", \"GET /api/files/**\")` requires a reason"),
             &format!("{start}_below(\"access-declared\", \"/api/internals\")` is not needed"),
             &format!(
-                "{start}_below(\"access-declared\", \"/api/inter\")` names a route that is not there"
+                "{start}_below(\"access-declared\", \"/api/inter\")` names a route that does \
+                 not exist"
             ),
         ],
     );
@@ -110,7 +114,7 @@ fn rules_can_be_disabled_with_a_reason() {
             .allow("cors-open-with-user", "router", "a test"),
         &[
             "policy: [allowances] `allow(\"cors-open-with-user\", \"router\")` is not needed: `without",
-            "policy: [allowances] `without(\"summary\")` names a rule that it does not have",
+            "policy: [allowances] `without(\"summary\")` names an unknown rule",
             "policy: [allowances] `without(\"errors-hidden\")` requires a reason",
         ],
     );
@@ -124,16 +128,20 @@ fn the_public_routes_must_match_the_list() {
     check_lines(
         &kept().public_routes([all.as_slice(), &all[..1], &["GET /login", "POST /login"]].concat()),
         &[
-            "GET /api/internal: [public-routes] it is open, and the list of public routes does",
+            "GET /api/internal: [public-routes] it is public, but `public_routes` does not list it",
             "GET /api/internal/a: [public-routes]",
-            "policy: [public-routes] `public_routes` lists \"POST /api/login\" twice",
-            "policy: [public-routes] `public_routes` lists \"GET /login\", which is not there",
-            "policy: [public-routes] `public_routes` lists \"POST /login\", which is not there: \"POST /api/login\" is meant?",
+            "policy: [public-routes] duplicate \"POST /api/login\" in `public_routes`",
+            "policy: [public-routes] `public_routes` lists \"GET /login\", which does not exist",
+            "policy: [public-routes] `public_routes` lists \"POST /login\", which does not \
+             exist, did you mean \"POST /api/login\"?",
         ],
     );
     let map = map_of_tree(routes! { middleware: [signed_in()], GET: async || "" });
     let findings = Policy::new().public_routes(["GET /"]).check(&map);
-    assert!(findings[0].message.ends_with("\"GET /\", which asks for a user"), "{findings:?}");
+    assert!(
+        findings[0].message.ends_with("\"GET /\", which requires authentication"),
+        "{findings:?}"
+    );
 }
 
 #[test]
@@ -154,8 +162,8 @@ fn custom_rules_have_unique_names() {
             |_| true,
         ),
         &[
-            "policy: [allowances] two rules are called \"x\"",
-            "policy: [allowances] no rule may be called \"allowances\"",
+            "policy: [allowances] duplicate rule id \"x\"",
+            "policy: [allowances] a rule cannot have the id \"allowances\"",
         ],
     );
 }

@@ -30,7 +30,7 @@ fn reports_large_bodies_once_for_the_router_and_by_route() {
     let map = map_of(create_router(tree(), large.clone()));
     check_map("body-bounded", &map, &["router", "POST /own"]);
     let text = &texts("body-bounded", &map)[0];
-    assert!(text.contains("20 MiB, as that of POST /router and another one"), "{text}");
+    assert!(text.contains("20 MiB on POST /router and one other"), "{text}");
     check_map("body-bounded", &map_of(create_router(routes! { GET: async || "" }, large)), &[]);
 }
 
@@ -84,7 +84,7 @@ fn routes_must_have_a_timeout() {
     let none = || routes! { "a": { GET: async || "" }, "b": { GET: async || "" } };
     check("time-bounded", none(), &["router"]);
     let told = texts("time-bounded", &map_of_tree(none()));
-    assert!(told[0].contains("GET /a and another one"), "{told:?}");
+    assert!(told[0].contains("GET /a and one other"), "{told:?}");
     check("time-bounded", routes! { "a": { GET: async || "" } }, &["GET /a"]);
     check("time-bounded", RouteTree::new(), &[]);
 }
@@ -138,7 +138,7 @@ fn reports_cors_for_every_origin_with_a_user() {
     let options = RouterOptions::new().cors_origin("*");
     let map = map_of(create_router(tree(), options));
     check_map("cors-open-with-user", &map, &["router", "GET /own"]);
-    assert!(texts("cors-open-with-user", &map)[0].contains("GET /me and another one"));
+    assert!(texts("cors-open-with-user", &map)[0].contains("GET /me and one other"));
     let options = RouterOptions::new().cors_origin("https://app.example");
     check_map("cors-open-with-user", &map_of(create_router(tree(), options)), &["GET /own"]);
 }

@@ -7,15 +7,15 @@ use crate::{Need, RouteInfo, RouteKind, SchemeInfo};
 
 pub(super) const ACCESS_DECLARED: BuiltIn = BuiltIn {
     id: "access-declared",
-    text: "each route asks for a user, or says why it is open",
+    text: "each route requires authentication, or declares why it is public",
     owasp: "API2",
     find: |map| {
         each(map, |route| match (route.is_open(), &route.access.public) {
             (true, None) => Some(undeclared(route)),
             (false, Some(reason)) => {
                 let message =
-                    format!("it says that it is open ({reason:?}), and yet asks for a user");
-                Some(Finding::on(route, message).mend("remove `public`, or what asks for the user"))
+                    format!("it is declared public ({reason:?}), but requires authentication");
+                Some(Finding::on(route, message).mend("remove `public` or the authentication"))
             }
             _ => None,
         })
@@ -24,17 +24,17 @@ pub(super) const ACCESS_DECLARED: BuiltIn = BuiltIn {
 
 fn undeclared(route: &RouteInfo) -> Finding {
     let message = match route.access.user {
-        Need::Optional => "a request without a user reaches it, and no reason is given",
-        _ => "it asks for no user, and gives no reason to be open",
+        Need::Optional => "it accepts unauthenticated requests, but does not declare a reason",
+        _ => "it does not require authentication, and does not declare a reason",
     };
-    let mut mend = "add `auth` to it, its node or the router, or state why it needs no login: \
-         `public: \"…\"`, `.public(\"…\")`"
+    let mut mend = "add `auth` to it, its node or the router, or a reason to be public: \
+                    `public: \"…\"`, `.public(\"…\")`"
         .to_owned();
     let opaque = opaque_names(route);
     if !opaque.is_empty() {
         mend += "; if its guard is ";
         mend += &opaque.join(" or ");
-        mend += ", let that say so: `.describing(|doc| doc.finds_user(…))`";
+        mend += ", add `.describing(|doc| doc.finds_user(…))` to it";
     }
     Finding::on(route, message).mend(mend)
 }
@@ -52,15 +52,14 @@ fn opaque_names(route: &RouteInfo) -> Vec<String> {
 
 pub(super) const USER_BEFORE_GUARD: BuiltIn = BuiltIn {
     id: "user-before-guard",
-    text: "a role or a permission is judged of the user whom the handler gets",
+    text: "role and permission checks use the user of the handler",
     owasp: "API5",
     find: |map| {
         each(map, |route| {
-            let message = "a role, a permission or the user is asked for in front of the \
-                           `with_auth` by which the handler gets its user: they are judged of \
-                           another one, or of none";
+            let message = "a role, permission or user check runs before the `with_auth` that \
+                           sets the user of the handler: it checks another user, or none";
             let finding = || Finding::on(route, message);
-            let mend = "put the guard behind the last `with_auth`";
+            let mend = "move the check after the last `with_auth`";
             route.access.judges_earlier_user.then(|| finding().mend(mend))
         })
     },
@@ -68,12 +67,13 @@ pub(super) const USER_BEFORE_GUARD: BuiltIn = BuiltIn {
 
 pub(super) const MUTATING_NEEDS_USER: BuiltIn = BuiltIn {
     id: "mutating-needs-user",
-    text: "what may change data asks for a user, or says why it is open",
+    text: "each route that may change data requires authentication, or declares why it is public",
     owasp: "API2",
     find: |map| {
         each(map, |route| {
             let is_open = route.is_open() && route.access.public.is_none();
-            let message = format!("{} may change data, and asks for no user", route.method);
+            let message =
+                format!("{} may change data, but does not require authentication", route.method);
             (is_open && route.may_change()).then(|| {
                 Finding::on(route, message).mend(
                     "add `auth` to it, its node or the router, or `public: \"…\"` with a reason",
@@ -85,7 +85,7 @@ pub(super) const MUTATING_NEEDS_USER: BuiltIn = BuiltIn {
 
 pub(super) const MIDDLEWARE_OPAQUE_GUARD: BuiltIn = BuiltIn {
     id: "middleware-opaque-guard",
-    text: "what may be a guard says what it asks for",
+    text: "middleware that may be a guard describes its requirements",
     owasp: "API5",
     find: |map| {
         let mut findings = each(map, opaque_permission);
@@ -96,7 +96,7 @@ pub(super) const MIDDLEWARE_OPAQUE_GUARD: BuiltIn = BuiltIn {
 
 fn opaque_permission(route: &RouteInfo) -> Option<Finding> {
     route.access.permissions.contains(&None).then(|| {
-        Finding::on(route, "it asks for a permission that has no name")
+        Finding::on(route, "it requires a permission without a name")
             .mend("name it: `with_permission(named(\"own account\", …))`")
     })
 }
@@ -109,23 +109,23 @@ fn opaque_guard(route: &RouteInfo) -> Option<Finding> {
     if is_answered || names.is_empty() {
         return None;
     }
-    let message = format!("only {} may guard it, and does not describe itself", names.join(", "));
+    let message = format!("only {} may guard it, but does not describe itself", names.join(", "));
     Some(Finding::on(route, message).mend(
-        "say what it asks for, by `.describing(|doc| doc.finds_user(…))`, or `.describing(|_| {})` \
-         for what is no guard",
+        "add `.describing(|doc| doc.finds_user(…))` to a guard, or `.describing(|_| {})` to \
+         other middleware",
     ))
 }
 
 pub(super) const NO_BASIC: BuiltIn = BuiltIn {
     id: "no-basic",
-    text: "no route takes names and passwords with each request",
+    text: "no route accepts a name and a password with each request",
     owasp: "API2",
     find: |map| {
         each(map, |route| {
             let is_basic = |scheme: &SchemeInfo| matches!(scheme, SchemeInfo::Http { scheme, .. } if scheme.eq_ignore_ascii_case("basic"));
             route.access.schemes.iter().any(is_basic).then(|| {
-                Finding::on(route, "it takes a name and a password with each request (Basic)")
-                    .mend("let a login give out tokens or a session")
+                Finding::on(route, "it accepts a name and a password with each request (Basic)")
+                    .mend("add a login that issues tokens or starts a session")
             })
         })
     },
@@ -133,7 +133,7 @@ pub(super) const NO_BASIC: BuiltIn = BuiltIn {
 
 pub(super) const GET_WITHOUT_EFFECTS: BuiltIn = BuiltIn {
     id: "get-without-effects",
-    text: "no route of GET or HEAD is named after a change",
+    text: "no GET or HEAD route has the name of a change",
     owasp: "API5",
     find: |map| {
         each(map, |route| {
@@ -141,7 +141,8 @@ pub(super) const GET_WITHOUT_EFFECTS: BuiltIn = BuiltIn {
             let texts = route.name.iter().map(String::as_str).chain([route.path.as_str()]);
             let verb = texts.flat_map(words).find(|word| CHANGES.contains(&word.as_str()));
             let verb = verb.filter(|_| reads && route.kind == RouteKind::Http)?;
-            let message = format!("{} changes nothing, and its name says {verb:?}", route.method);
+            let message =
+                format!("{} must not change data, but its name contains {verb:?}", route.method);
             let mend = "use POST, PUT, PATCH or DELETE for it, or another name";
             Some(Finding::on(route, message).mend(mend))
         })

@@ -16,39 +16,44 @@ const NAMED: usize = 5;
 
 pub(super) const STRINGS_BOUNDED: BuiltIn = BuiltIn {
     id: "strings-bounded",
-    text: "each text of a request has a largest length",
+    text: "each string of a request has a maximum length",
     owasp: "API4",
     find: |map| {
-        unbounded(map, Kind::Text, "these texts may have any length", "`max_length`, or a format")
+        unbounded(
+            map,
+            Kind::Text,
+            "these strings do not have a maximum length",
+            "`max_length`, or a format",
+        )
     },
 };
 
 pub(super) const ARRAYS_BOUNDED: BuiltIn = BuiltIn {
     id: "arrays-bounded",
-    text: "each list of a request has a largest number of elements",
+    text: "each list of a request has a maximum number of elements",
     owasp: "API4",
     find: |map| {
         let mend = "`max_items`, `max_properties` for a map";
-        unbounded(map, Kind::List, "these lists may have any number of elements", mend)
+        unbounded(map, Kind::List, "these lists do not have a maximum number of elements", mend)
     },
 };
 
 pub(super) const NUMBERS_BOUNDED: BuiltIn = BuiltIn {
     id: "numbers-bounded",
-    text: "each number of a request has a smallest and a largest value",
+    text: "each number of a request has a minimum and a maximum",
     owasp: "API4",
     find: |map| {
-        unbounded(map, Kind::Number, "these numbers may have any value", "`minimum` and `maximum`")
+        unbounded(map, Kind::Number, "these numbers are not bounded", "`minimum` and `maximum`")
     },
 };
 
 pub(super) const REPLIES_BOUNDED: BuiltIn = BuiltIn {
     id: "replies-bounded",
-    text: "each list of an answer has a largest number of elements",
+    text: "each list of a response has a maximum number of elements",
     owasp: "API4",
     find: |map| {
-        let message = "these lists of its answers may have any number of elements";
-        let mend = "`max_items`, and to the statement that reads them a limit";
+        let message = "these lists of its responses do not have a maximum number of elements";
+        let mend = "`max_items`, and a limit to the statement that reads them";
         found(map, Kind::List, answered, message, mend)
     },
 };
@@ -77,7 +82,7 @@ fn found<'m>(
         let others = (others > 0).then(|| format!("and {others} others"));
         names.extend(others.as_deref());
         let message = format!("{message}: {}", names.join(", "));
-        Some(Finding::on(route, message).mend(format!("give them {mend}")))
+        Some(Finding::on(route, message).mend(format!("add {mend}")))
     });
     findings.collect()
 }

@@ -10,13 +10,14 @@ const HANDLER: &str = "handler";
 
 pub(super) const RESPONSE_SCHEMA: BuiltIn = BuiltIn {
     id: "response-schema",
-    text: "the data of each successful answer has a schema",
+    text: "the data of each successful response has a schema",
     owasp: "API3",
     find: |map| {
         each(map, |route| {
             let is_success = |answer: &&ResponseInfo| answer.status.is_success();
             let unknown = handler_answers(route).filter(is_success).find(|it| is_unknown(it))?;
-            let message = format!("nothing is known of the data of its {}", unknown.status);
+            let message =
+                format!("its data does not have a schema for the status {}", unknown.status);
             let mend = "return a type with a schema, such as `Json<T>`";
             Some(Finding::on(route, message).mend(mend))
         })
@@ -43,7 +44,7 @@ fn is_unknown(answer: &ResponseInfo) -> bool {
 
 pub(super) const ERRORS_TYPED: BuiltIn = BuiltIn {
     id: "errors-typed",
-    text: "the statuses of the errors of each handler are known",
+    text: "the error statuses of each handler are known",
     owasp: "API8",
     find: |map| {
         each(map, |route| {
@@ -51,7 +52,7 @@ pub(super) const ERRORS_TYPED: BuiltIn = BuiltIn {
                 handler_answers(route).any(|answer| answer.status == StatusDoc::Default);
             is_untyped.then(|| {
                 let mut mend =
-                    "return an error that says its statuses: `#[derive(ApiError)]`".to_owned();
+                    "return an error type with known statuses: `#[derive(ApiError)]`".to_owned();
                 if let Some(argument) = route.opaque_arguments.first() {
                     mend += &format!(", and let `{argument}` describe itself");
                 }
@@ -68,12 +69,13 @@ fn is_documented(route: &RouteInfo) -> bool {
 
 pub(super) const OPERATION_NAMED: BuiltIn = BuiltIn {
     id: "operation-named",
-    text: "each route that documents have has a name",
+    text: "each documented route has a name",
     owasp: "API9",
     find: |map| {
         each(map, |route| {
             (is_documented(route) && route.name.is_none()).then(|| {
-                let message = "it has no name, so that clients call it after its path";
+                let message =
+                    "it does not have a name, so generated clients name it after its path";
                 Finding::on(route, message).mend("add `name: \"users.show\"`")
             })
         })
@@ -82,13 +84,13 @@ pub(super) const OPERATION_NAMED: BuiltIn = BuiltIn {
 
 pub(super) const SUMMARY: BuiltIn = BuiltIn {
     id: "summary",
-    text: "each route that documents have has a summary",
+    text: "each documented route has a summary",
     owasp: "API9",
     find: |map| {
         each(map, |route| {
             let has_summary = route.docs.summary.as_ref().is_some_and(|it| !it.trim().is_empty());
             (is_documented(route) && !has_summary).then(|| {
-                Finding::on(route, "it has no summary").mend("add `docs: \"A few words\"`")
+                Finding::on(route, "it does not have a summary").mend("add `docs: \"A few words\"`")
             })
         })
     },
@@ -96,13 +98,13 @@ pub(super) const SUMMARY: BuiltIn = BuiltIn {
 
 pub(super) const DEPRECATED_HAS_SUNSET: BuiltIn = BuiltIn {
     id: "deprecated-has-sunset",
-    text: "a route that should no longer be used says when it may be gone",
+    text: "each deprecated route has a removal date",
     owasp: "API9",
     find: |map| {
         each(map, |route| {
             let is_deprecated = route.docs.deprecated || route.docs.deprecated_since.is_some();
             (is_deprecated && route.docs.sunset.is_none()).then(|| {
-                Finding::on(route, "it is deprecated, and has no day from which it may be gone")
+                Finding::on(route, "it is deprecated, but does not have a removal date")
                     .mend("add `.sunset(\"2027-01-31\")` to its `RouteDocs`")
             })
         })

@@ -7,15 +7,15 @@ use crate::{CorsInfo, Need, RouteInfo, RouteKind, RouteMap, SchemeInfo};
 
 pub(super) const WILDCARD_EXPOSED: BuiltIn = BuiltIn {
     id: "wildcard-exposed",
-    text: "a route that takes every path below another one is listed",
+    text: "each route that matches every path below another path is listed",
     owasp: "API9",
     find: |map| {
         each(map, |route| {
             let message = match route.kind {
-                RouteKind::Fallback => "it takes every path that no route has",
-                RouteKind::Mount => "a service takes every path here, and its routes are unknown",
+                RouteKind::Fallback => "it receives every request that matches no route",
+                RouteKind::Mount => "a service with unknown routes receives every path below it",
                 _ if route.params.iter().any(|param| param.is_rest) => {
-                    "it takes every path here, of any depth"
+                    "it matches every path below it, at any depth"
                 }
                 _ => return None,
             };
@@ -28,7 +28,7 @@ pub(super) const WILDCARD_EXPOSED: BuiltIn = BuiltIn {
 
 pub(super) const CORS_OPEN_WITH_USER: BuiltIn = BuiltIn {
     id: "cors-open-with-user",
-    text: "no page of any origin reads what a user may read",
+    text: "no response for a user is readable by every origin",
     owasp: "API8",
     find: |map| {
         let has_user =
@@ -40,17 +40,17 @@ pub(super) const CORS_OPEN_WITH_USER: BuiltIn = BuiltIn {
                 all_routes(map).filter(|route| has_user(route) && route.cors.is_none()).collect();
             if !routes.is_empty() {
                 let routes = counted(&routes);
-                let message = format!("pages of every origin may read the answers of {routes}");
+                let message = format!("every origin can read the responses of {routes}");
                 findings.push(Finding::on_router(message).mend(
-                    "list the origins in `cors_origin`, and give `cors: \"*\"` to routes without \
-                     a user",
+                    "list the origins in `cors_origin`, and set `cors: \"*\"` for routes \
+                     without a user",
                 ));
             }
         }
         findings.extend(each(map, |route| {
             let is_open = has_user(route) && route.cors.as_ref().is_some_and(is_open);
             is_open.then(|| {
-                let message = "pages of every origin may read its answers, and it knows its user";
+                let message = "every origin can read its responses, which depend on the user";
                 Finding::on(route, message).mend("list the origins in its `cors`")
             })
         }));
@@ -60,7 +60,7 @@ pub(super) const CORS_OPEN_WITH_USER: BuiltIn = BuiltIn {
 
 pub(super) const WS_ORIGIN_OPEN: BuiltIn = BuiltIn {
     id: "ws-origin-open",
-    text: "pages of every origin open no WebSocket in the name of a user",
+    text: "no WebSocket of a user accepts every origin",
     owasp: "API8",
     find: |map| {
         each(map, |route| {
@@ -71,8 +71,7 @@ pub(super) const WS_ORIGIN_OPEN: BuiltIn = BuiltIn {
                     || leaves_users_to_resolvers(map, route)
             };
             (is_open && is_ridden()).then(|| {
-                let message = "pages of every origin may open it, with the cookies of the user \
-                               who looks at them";
+                let message = "every origin can open it with the cookies of the user";
                 Finding::on(route, message).mend("list the origins in its `allowed_origins`")
             })
         })
@@ -125,7 +124,7 @@ pub(super) const ERRORS_HIDDEN: BuiltIn = BuiltIn {
 fn errors_shown(map: &RouteMap) -> Vec<Finding> {
     let finding = || {
         Finding::on_router("clients get the messages of 5xx errors in every environment")
-            .mend("remove `expose_errors(true)`: in development it holds by itself")
+            .mend("remove `expose_errors(true)`: it is the default in development")
     };
     map.router.exposes_errors_always.then(finding).into_iter().collect()
 }

@@ -10,7 +10,7 @@ const LARGEST: u64 = 10 * 1024 * 1024;
 
 pub(super) const BODY_BOUNDED: BuiltIn = BuiltIn {
     id: "body-bounded",
-    text: "no body and no message of a WebSocket may have more than 10 MiB",
+    text: "no body and no WebSocket message may exceed 10 MiB",
     owasp: "API4",
     find: |map| {
         let is_large = |route: &RouteInfo| has_body(route) && route.limits.max_body > LARGEST;
@@ -21,9 +21,9 @@ pub(super) const BODY_BOUNDED: BuiltIn = BuiltIn {
         if !inheriting.is_empty() {
             let size = shown(map.router.max_body);
             let routes = counted(&inheriting);
-            let message = format!("a body may have {size}, as that of {routes}");
+            let message = format!("a body may have {size} on {routes}");
             findings.push(Finding::on_router(message).mend(
-                "lower `max_body_size` of the options, and give `max_body` to the routes that \
+                "lower `max_body_size` in the options, and set `max_body` for the routes that \
                  need more",
             ));
         }
@@ -57,25 +57,25 @@ fn shown(bytes: u64) -> String {
 
 pub(super) const TIME_BOUNDED: BuiltIn = BuiltIn {
     id: "time-bounded",
-    text: "each route answers within some time",
+    text: "each route has a timeout",
     owasp: "API4",
     find: |map| {
         let timed = || all_routes(map).filter(|route| route.kind != RouteKind::WebSocket);
         let endless: Vec<&RouteInfo> =
             timed().filter(|route| route.limits.timeout.is_none()).collect();
-        let mend = "put `with_timeout` in front of it";
+        let mend = "add `with_timeout` before it";
         if endless.len() > 1 && endless.len() == timed().count() {
-            let message = format!("nothing ends {}, however long it takes", counted(&endless));
-            return vec![Finding::on_router(message).mend("put `with_timeout` in front of them")];
+            let message = format!("no timeout limits {}", counted(&endless));
+            return vec![Finding::on_router(message).mend("add `with_timeout` before them")];
         }
-        let finding = |route| Finding::on(route, "nothing ends it, however long it takes");
+        let finding = |route| Finding::on(route, "it does not have a timeout");
         endless.into_iter().map(|route| finding(route).mend(mend)).collect()
     },
 };
 
 pub(super) const RATE_LIMITED: BuiltIn = BuiltIn {
     id: "rate-limited",
-    text: "a rate limit counts the requests to each route",
+    text: "each route has a rate limit",
     owasp: "API4",
     find: |map| if map.router.is_hosted { Vec::new() } else { unlimited(map) },
 };
@@ -90,16 +90,16 @@ fn unlimited(map: &RouteMap) -> Vec<Finding> {
             .filter(|route| is_unlimited(route) && !route.limits.rate_exempt)
             .collect();
         if !routes.is_empty() {
-            let message = format!("no rate limit counts {}", counted(&routes));
+            let message = format!("no rate limit applies to {}", counted(&routes));
             findings.push(Finding::on_router(message).mend(
-                "remove `rate_limit(false)` from the options, or give each of them a limit: \
+                "remove `rate_limit(false)` from the options, or set a limit for each of them: \
                  `rate_limit: 10 / MINUTE`",
             ));
         }
     }
     findings.extend(each(map, |route| {
         (is_unlimited(route) && route.limits.rate_exempt).then(|| {
-            Finding::on(route, "it is taken out of every rate limit")
+            Finding::on(route, "it is exempt from all rate limits")
                 .mend("remove `rate_limit: false`, or allow it with a reason")
         })
     }));

@@ -80,7 +80,7 @@ fn counted(routes: &[&RouteInfo]) -> String {
     let first = routes.first().map(|route| route.label()).unwrap_or_default();
     match routes.len().saturating_sub(1) {
         0 => first,
-        1 => format!("{first} and another one"),
+        1 => format!("{first} and one other"),
         others => format!("{first} and {others} others"),
     }
 }

@@ -26,7 +26,7 @@ const PLACES: [&str; 4] = ["offset", "page", "skip", "start"];
 
 pub(super) const PAGES_BOUNDED: BuiltIn = BuiltIn {
     id: "pages-bounded",
-    text: "a page of a list has at most 1,000 elements, and begins within 100,000",
+    text: "a page of a list has at most 1,000 elements, and begins within the first 100,000",
     owasp: "API4",
     find: |map| {
         each(map, |route| {
@@ -34,8 +34,8 @@ pub(super) const PAGES_BOUNDED: BuiltIn = BuiltIn {
             if wide.is_empty() {
                 return None;
             }
-            let message = format!("a request may ask for any page: {}", wide.join(", "));
-            Some(Finding::on(route, message).mend("give it a `maximum`"))
+            let message = format!("these parameters accept any page: {}", wide.join(", "));
+            Some(Finding::on(route, message).mend("add a `maximum`"))
         })
     },
 };

@@ -20,9 +20,9 @@ pub(super) const PASSWORDS_LIMITED: BuiltIn = BuiltIn {
             let is_limited = map.router.is_hosted || route.limits.rate.iter().any(is_low);
             let place = password_of(map, route).filter(|_| !is_limited)?;
             let message = format!(
-                "it reads a password ({place}), and a client may try more than 100 a minute"
+                "it reads a password ({place}), but a client can try more than 100 a minute"
             );
-            Some(Finding::on(route, message).mend("give it a limit: `rate_limit: 10 / MINUTE`"))
+            Some(Finding::on(route, message).mend("add a limit: `rate_limit: 10 / MINUTE`"))
         })
     },
 };

@@ -7,16 +7,16 @@ use crate::Need;
 
 pub(super) const KEYS_HOLD: BuiltIn = BuiltIn {
     id: "keys-hold",
-    text: "a route that demands an idempotency key runs nothing without its protection",
+    text: "each route that requires an idempotency key runs only with its protection",
     owasp: "API6",
     find: |map| {
         each(map, |route| {
             let keys = route.idempotency.as_ref()?;
             (keys.required && keys.passes_outage).then(|| {
-                let message = "it demands an idempotency key, and a retry runs twice while the \
-                               store of the keys is down";
+                let message = "it requires an idempotency key, but a retry runs twice while the \
+                               key store is down";
                 Finding::on(route, message)
-                    .mend("remove `on_store_error(OnStoreError::Pass)`, or do not demand keys")
+                    .mend("remove `on_store_error(OnStoreError::Pass)`, or do not require keys")
             })
         })
     },
@@ -24,18 +24,18 @@ pub(super) const KEYS_HOLD: BuiltIn = BuiltIn {
 
 pub(super) const KEYS_TOLD_APART: BuiltIn = BuiltIn {
     id: "keys-told-apart",
-    text: "the idempotency keys of different clients are told apart, whatever they choose",
+    text: "different clients never share an idempotency key",
     owasp: "API1",
     find: |map| {
         each(map, |route| {
             let keys = route.idempotency.as_ref()?;
             let is_of_address = !keys.own_scope && route.access.user != Need::Required;
             is_of_address.then(|| {
-                let message = "clients behind one address, such as that of a company, share \
-                               their idempotency keys: one that uses the key of another gets \
-                               its answer";
+                let message = "clients behind one address, such as a company's, share \
+                               idempotency keys: a client that reuses a key gets another \
+                               client's response";
                 Finding::on(route, message)
-                    .mend("put `with_auth` in front, or tell whose keys they are by `scope_by`")
+                    .mend("add `with_auth` before it, or set the owner of the keys with `scope_by`")
             })
         })
     },

@@ -8,7 +8,7 @@ use crate::{BodyDoc, HeaderDoc, ResponseInfo, RouteInfo, RouteMap};
 
 pub(super) const SECRETS_UNCACHED: BuiltIn = BuiltIn {
     id: "secrets-uncached",
-    text: "no cache keeps an answer that has a token, a password or another secret",
+    text: "no cache stores a response with a token, a password or another secret",
     owasp: "API8",
     find: |map| {
         if map.router.is_hosted || says_no_store(map) {
@@ -16,7 +16,8 @@ pub(super) const SECRETS_UNCACHED: BuiltIn = BuiltIn {
         }
         each(map, |route| {
             let place = stored_secret(map, route)?;
-            let message = format!("its answer has a secret ({place}), and a cache may keep it");
+            let message =
+                format!("its response contains a secret ({place}), but a cache may store it");
             let mend = "send `Cache-Control: no-store`: `.security_headers(SecurityHeaders::new()\
                         .no_store())` for all routes";
             Some(Finding::on(route, message).mend(mend))

@@ -14,14 +14,16 @@ use crate::{RouteInfo, RouteMap};
 
 pub(super) const NAMES_VISIBLE: BuiltIn = BuiltIn {
     id: "names-visible",
-    text: "the name of a user has no invisible signs, by which it would pass for another one",
+    text: "user names do not accept invisible characters, which make them look like other names",
     owasp: "API2",
     find: |map| {
         each(map, |route| {
             let names = ["handle", "login", "loginname", "nickname", "screenname", "username"];
             let place = place_of(map, route, &|name| names.contains(&name), &UNSEEN)?;
-            let message = format!("a name may have invisible signs ({place}), and look as another");
-            let mend = "list the signs that a name may have: `pattern = \"^[A-Za-z0-9_.-]+$\"`";
+            let message = format!(
+                "a name may contain invisible characters ({place}) and look like another name"
+            );
+            let mend = "list the allowed characters: `pattern = \"^[A-Za-z0-9_.-]+$\"`";
             Some(Finding::on(route, message).mend(mend))
         })
     },
@@ -39,7 +41,7 @@ const UNSEEN: [&str; 4] = [
 
 pub(super) const LINKS_SAFE: BuiltIn = BuiltIn {
     id: "links-safe",
-    text: "a link that pages show runs no script",
+    text: "a link cannot run a script",
     owasp: "API8",
     find: |map| {
         each(map, |route| {
@@ -47,8 +49,7 @@ pub(super) const LINKS_SAFE: BuiltIn = BuiltIn {
             let is_link = |name: &str| ends.iter().any(|end| name.ends_with(end));
             let place = place_of(map, route, &is_link, &SCRIPTS)?;
             let message = format!("a link may run a script in the page that shows it ({place})");
-            let mend = "take addresses of the web alone: \
-                        `pattern = \"^https://[^\\\\s\\\"'<>]+$\"`";
+            let mend = "accept only web addresses: `pattern = \"^https://[^\\\\s\\\"'<>]+$\"`";
             Some(Finding::on(route, message).mend(mend))
         })
     },
