@@ -43,7 +43,7 @@ fn compare(
             }
             let unexpected = found.keys().filter(|name| !wanted.contains_key(*name));
             if extent == Extent::Whole {
-                lines.extend(unexpected.map(|name| format!("{path}.{name} is not expected")));
+                lines.extend(unexpected.map(|name| format!("{path}.{name} is unexpected")));
             }
         }
         (Value::Array(wanted), Value::Array(found)) if wanted.len() == found.len() => {
@@ -81,10 +81,10 @@ mod tests {
         let none = &json!({});
         check(&json!({ "a": 1, "b": [] }), &json!({ "b": [], "a": 1 }), &[], &[]);
         check(one, &json!({ "a": 2 }), &["$.a is 2, not 1"], &["$.a is 2, not 1"]);
-        check(none, one, &["$.a is not expected"], &[]);
+        check(none, one, &["$.a is unexpected"], &[]);
         check(one, none, &["$.a is missing"], &["$.a is missing"]);
         check(&json!(["a"]), &json!([]), &["$ has 0 items, not 1"], &["$ has 0 items, not 1"]);
-        check(&json!([{}]), &json!([{ "b": 2 }]), &["$[0].b is not expected"], &[]);
+        check(&json!([{}]), &json!([{ "b": 2 }]), &["$[0].b is unexpected"], &[]);
         let hidden = "$.token differs: (redacted)";
         check(&json!({ "token": "x" }), &json!({ "token": "y" }), &[hidden], &[hidden]);
         check(&json!(1), &json!("1"), &["$ is \"1\", not 1"], &["$ is \"1\", not 1"]);

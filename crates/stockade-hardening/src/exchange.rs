@@ -62,7 +62,7 @@ impl Exchange {
         match self.header(name) {
             Some(value) if value == expected => {}
             Some(_) => self.fail(format_args!("the header {name} is not {expected:?}")),
-            None => self.fail(format_args!("the header {name} is not there")),
+            None => self.fail(format_args!("the header {name} is missing")),
         }
     }
 
@@ -75,7 +75,7 @@ impl Exchange {
 
 impl fmt::Display for SentRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "asked at {}:{}", self.location.file(), self.location.line())?;
+        writeln!(f, "sent at {}:{}", self.location.file(), self.location.line())?;
         writeln!(f, "> {} {}", self.method, redact::target(&self.target))?;
         write_headers(f, '>', &self.headers)?;
         match &self.body {
@@ -124,7 +124,7 @@ fn write_body(
     }
     writeln!(f, "{mark}")?;
     let Ok(text) = std::str::from_utf8(body) else {
-        return writeln!(f, "{mark} ({} bytes that are no text)", body.len());
+        return writeln!(f, "{mark} ({} bytes that are not text)", body.len());
     };
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     // A body without a content type is not treated as a form.

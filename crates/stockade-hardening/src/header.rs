@@ -19,7 +19,7 @@ pub fn header_of(name: &str, value: &str) -> (HeaderName, HeaderValue) {
             (header, value)
         }
         // The value may be a secret.
-        Err(_) => fail(format_args!("the value given for {name} cannot be that of a header")),
+        Err(_) => fail(format_args!("the value of the header {name} is invalid")),
     }
 }
 

@@ -87,13 +87,16 @@ impl Mode {
             Some("write") => Self::Harmless,
             Some("accept") => Self::All,
             Some(other) => {
-                return Err(format!("{VARIABLE} is `write` or `accept`, and not {other:?}"));
+                return Err(format!(
+                    "expected {VARIABLE} to be `write` or `accept`, found {other:?}"
+                ));
             }
         };
         match ci {
             None | Some("false" | "0") => Ok(mode),
             Some(_) => Err(format!(
-                "{VARIABLE} is set, and so is CI: there the file is compared and not written"
+                "{VARIABLE} and CI are both set: remove {VARIABLE}, because the file is never \
+                 written in CI"
             )),
         }
     }
@@ -102,8 +105,7 @@ impl Mode {
 fn compare(lock: &Lock, path: &Path, mode: Mode, now: SystemTime) -> Result<(), String> {
     let shown = path.display();
     let write = || {
-        fs::write(path, lock.to_string())
-            .map_err(|error| format!("{shown} cannot be written: {error}"))
+        fs::write(path, lock.to_string()).map_err(|error| format!("cannot write {shown}: {error}"))
     };
     let committed = lock.compare_file(path, now).map_err(|error| error.to_string())?;
     let changes = match committed {
@@ -111,13 +113,13 @@ fn compare(lock: &Lock, path: &Path, mode: Mode, now: SystemTime) -> Result<(), 
         CommittedLock::Missing | CommittedLock::OtherForm if mode != Mode::None => return write(),
         CommittedLock::Missing => {
             return Err(format!(
-                "{shown} does not exist: write it by `{VARIABLE}=write cargo test`"
+                "{shown} does not exist: run `{VARIABLE}=write cargo test` to write it"
             ));
         }
         CommittedLock::OtherForm => {
             return Err(format!(
-                "{shown} has the same routes in another form: write it again by \
-                 `{VARIABLE}=write cargo test`"
+                "{shown} has the same routes in a different format: run `{VARIABLE}=write cargo \
+                 test` to write it again"
             ));
         }
         CommittedLock::Changed(changes) => changes,
@@ -238,7 +240,7 @@ mod tests {
         }
         fs::write(&path, good.replace(": ", ":  ")).unwrap();
         let error = compare(&lock(&["/a"]), &path, Mode::None, SystemTime::now()).unwrap_err();
-        assert!(error.contains("the same routes in another form"), "{error}");
+        assert!(error.contains("the same routes in a different format"), "{error}");
         fs::remove_file(path).unwrap();
     }
 }

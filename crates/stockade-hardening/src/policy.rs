@@ -29,7 +29,7 @@ pub fn assert_policy(router: impl IntoApp, policy: &Policy) {
     if findings.is_empty() {
         return;
     }
-    let mut text = format!("{} findings of the policy:", findings.len());
+    let mut text = format!("the policy has {} findings:", findings.len());
     for finding in findings {
         // Writing to a string cannot fail.
         let _ = write!(text, "\n  {finding}");

@@ -312,7 +312,7 @@ fn number(schema: &Map<String, Value>, is_whole: bool) -> Option<Value> {
     if number < least || number > most {
         return None;
     }
-    #[expect(clippy::cast_possible_truncation, reason = "it is whole, and within 2^53")]
+    #[expect(clippy::cast_possible_truncation, reason = "it is an integer within 2^53")]
     let whole = (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64);
     whole.map(Value::from).or_else(|| Number::from_f64(number).map(Value::Number))
 }

@@ -76,7 +76,7 @@ fn the_shop_is_hardened() {
     let json = serde_json::to_value(&report).unwrap();
     assert_eq!(json["failures"], json!([]));
     let left: Vec<&str> = report.not_attacked.iter().map(|left| &*left.attack).collect();
-    assert!(left.contains(&"the permission beside a role"), "{report}");
+    assert!(left.contains(&"the permission in addition to a role"), "{report}");
     assert!(report.to_string().starts_with("No attack got through."));
 }
 
@@ -103,14 +103,14 @@ fn detects_accepted_forged_tokens() {
         century.verify(token, &secret()).ok().map(|_| "somebody")
     }));
     let report = run(&Hardening::new(expired).tokens(secret(), json!({ "sub": "7" })));
-    check(&report, family, "a token that has expired", "200 OK");
+    check(&report, family, "an expired token", "200 OK");
     check(&report, family, "a token that is not valid yet", "200 OK");
     assert_eq!(report.count(family).failed, 2, "{report}");
 
     const PUBLIC: &str = "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n";
     let confused = guarded(Auth::secret(Secret::new(PUBLIC).unwrap()));
     let report = run(&Hardening::new(confused).public_key(PUBLIC));
-    check(&report, family, "a token signed by HS256 with the public key", "200 OK");
+    check(&report, family, "a token signed with HS256 and the public key", "200 OK");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn detects_accepted_tampered_tokens() {
     });
     let hardening = Hardening::new(guarded(careless));
     let report = run(&hardening.users(move |_| Some(Credentials::bearer(&token))));
-    let attack = "a token with changed claims, of a user";
+    let attack = "a token with changed claims, for a user";
     check(&report, AttackFamily::Credentials, attack, "200 OK");
 }
 
@@ -186,8 +186,8 @@ fn detects_other_paths_to_a_route() {
             false => app.handle(req).await,
         }
     });
-    check(&report, family, "two slashes in front (`//x`)", "200 OK");
-    check(&report, family, "other letter case", "200 OK");
+    check(&report, family, "two slashes at the start (`//x`)", "200 OK");
+    check(&report, family, "different letter case", "200 OK");
     assert_eq!(report.count(family).failed, 2, "{report}");
 
     let report = behind(async |app: App, req: Request| {
@@ -198,7 +198,7 @@ fn detects_other_paths_to_a_route() {
         app.handle(Request::new(head, body)).await
     });
     let attack = "POST with `x-http-method-override: GET`";
-    check(&report, family, attack, "the answer is 401 Unauthorized, and 405");
+    check(&report, family, attack, "the response is 401 Unauthorized, but 405");
 
     let report = behind(async |app: App, req: Request| match *req.method() {
         Method::TRACE => Response::new("TRACE /notes".into()),
@@ -258,7 +258,7 @@ fn detects_accepted_bodies() {
     for route in ["POST /uploads", "POST /first", "POST /closed"] {
         assert!(unread(route, attack), "{route}: {report}");
     }
-    assert!(unread("POST /closed", "JSON that is cut off"), "{report}");
+    assert!(unread("POST /closed", "truncated JSON"), "{report}");
 
     // A layer that turns a client error into a server error.
     let clumsy = Hardening::new(router()).through(async |app: App, req: Request| {
@@ -269,7 +269,7 @@ fn detects_accepted_bodies() {
         response
     });
     let report = run(&clumsy);
-    check(&report, family, "JSON that is cut off", "500");
+    check(&report, family, "truncated JSON", "500");
     check(&report, family, "a byte order mark", "500");
     check(&report, AttackFamily::Responses, "the body of a 5xx", "a message of");
 
@@ -306,28 +306,28 @@ fn detects_accepted_foreign_origins() {
     };
     with_cors_behind(|_, _| {}).assert();
     let report = with_cors_behind(allow);
-    check(&report, family, "a preflight of null", "`Access-Control-Allow-Origin: null`");
-    check(&report, family, "a request of a page of https://evil.test", "https://evil.test");
+    check(&report, family, "a preflight from null", "`Access-Control-Allow-Origin: null`");
+    check(&report, family, "a request from https://evil.test", "https://evil.test");
     let report = with_cors_behind(|origin, response| {
         if origin.starts_with("https://app.example") {
             let origin = HeaderValue::try_from(origin).unwrap();
             response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         }
     });
-    check(&report, family, "a preflight of https://app.example.evil.test", "evil.test`");
+    check(&report, family, "a preflight from https://app.example.evil.test", "evil.test`");
     let report = with_cors_behind(|origin, response| {
         if origin.ends_with("app.example") {
             let origin = HeaderValue::try_from(origin).unwrap();
             response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         }
     });
-    check(&report, family, "a preflight of https://evilapp.example", "evilapp.example`");
-    check(&report, family, "a preflight of http://app.example", "http://app.example`");
+    check(&report, family, "a preflight from https://evilapp.example", "evilapp.example`");
+    check(&report, family, "a preflight from http://app.example", "http://app.example`");
 
     let report = with_cors_behind(|_, response| {
         *response.status_mut() = StatusCode::UNAUTHORIZED;
     });
-    let attack = "a preflight of https://app.example, which is listed";
+    let attack = "a preflight from https://app.example, which is listed";
     check(&report, family, attack, "401 Unauthorized");
 }
 
@@ -347,7 +347,7 @@ fn detects_accepted_foreign_handshakes() {
         req.headers_mut().remove(header::ORIGIN);
         app.handle(req).await
     });
-    let attack = "a handshake of a page of https://app.example.evil.test";
+    let attack = "a handshake from https://app.example.evil.test";
     check(&run(&blind), AttackFamily::Origins, attack, "101 Switching Protocols");
 }
 
@@ -369,7 +369,7 @@ fn detects_ineffective_limits() {
     let api = routes! { GET: async || "hello" };
     let router = create_router(api, RouterOptions::new().rate_limit(by_header));
     let report = run(&Hardening::new(router));
-    let attack = "the header `x-forwarded-for: 203.0.113.77` behind the quota default";
+    let attack = "the header `x-forwarded-for: 203.0.113.77` above the quota default";
     check(&report, family, attack, "404 Not Found");
 
     let none = Hardening::new(open()).through(async |app: App, req: Request| {
@@ -380,14 +380,14 @@ fn detects_ineffective_limits() {
             _ => response,
         }
     });
-    let attack = "more requests than the rate limit default lets through";
-    check(&run(&none), family, attack, "the answer to request 10 is 200 OK");
+    let attack = "more requests than the rate limit default allows";
+    check(&run(&none), family, attack, "the response to request 10 is 200 OK");
 
     // The clock of a built app cannot be stopped, so its limits are not tested.
     let report = run(&Hardening::new(open().build().unwrap()));
     assert_eq!(report.count(family).passed, 0);
     assert_eq!(report.count(family).not_attacked, 1, "{report}");
-    assert!(report.to_string().contains("its clock cannot be held"), "{report}");
+    assert!(report.to_string().contains("its clock cannot be stopped"), "{report}");
     let own =
         routes! { GET: { handler: async || "hello", middleware: [with_rate_limit(9 / MINUTE)] } };
     let own = Hardening::new(create_router(own, RouterOptions::new().rate_limit(false)));
@@ -415,12 +415,12 @@ fn detects_responses_that_reveal_internals() {
     let report = changed(|_, response| {
         response.headers_mut().insert(header::SERVER, HeaderValue::from_static("stockade/0.1"));
     });
-    check(&report, family, "names of programs", "`server`");
+    check(&report, family, "program names", "`server`");
     let report = changed(|_, response| {
         *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
         *response.body_mut() = "no connection to 10.0.0.7:5432".into();
     });
-    check(&report, family, "the body of a 5xx", "a text of the application's own");
+    check(&report, family, "the body of a 5xx", "a text of the application");
     let report = changed(|target, response| {
         // This layer decodes a target and writes its lines as headers.
         let text = target.replace("%0d%0a", "\n");
@@ -430,7 +430,7 @@ fn detects_responses_that_reveal_internals() {
             }
         }
     });
-    check(&report, family, "line ends in values", "a header that stood in a value");
+    check(&report, family, "line breaks in values", "a header from a value");
 
     let exposed = create_router(RouteTree::new(), RouterOptions::new().expose_errors(true));
     let report = run(&Hardening::new(exposed));
@@ -464,7 +464,7 @@ fn a_skip_needs_a_reason_and_must_be_used() {
 
     let needless = Hardening::new(guarded(Auth::secret(secret())));
     let report = run(&needless.skip("GET /note", AttackFamily::Credentials, reason));
-    check(&report, AttackFamily::Credentials, "a skip", "it leaves nothing out");
+    check(&report, AttackFamily::Credentials, "a skip", "it skips no attack");
 }
 
 #[test]
@@ -565,6 +565,6 @@ fn detects_an_error_handler_that_reveals_the_cause() {
     };
     let report = run(&Hardening::new(router(true)));
     let attack = "the cause of a 5xx";
-    check(&report, AttackFamily::Responses, attack, "the cause stands in the body");
+    check(&report, AttackFamily::Responses, attack, "the body contains the cause");
     assert!(run(&Hardening::new(router(false))).is_hardened());
 }

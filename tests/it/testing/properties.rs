@@ -166,7 +166,7 @@ async fn reports_a_manual_check_that_rejects_valid_input() {
     })
     .await;
     // The smallest rejected amount.
-    assert_one_failure(&report, Property::Valid, &["answered with 400", "POST /pay", "1001"]);
+    assert_one_failure(&report, Property::Valid, &["valid input gets 400", "POST /pay", "1001"]);
 }
 
 #[tokio::test]
@@ -182,7 +182,7 @@ async fn reports_a_panic() {
         })
     })
     .await;
-    assert_one_failure(&report, Property::Valid, &["answered with 500", "GET /share?by=0"]);
+    assert_one_failure(&report, Property::Valid, &["valid input gets 500", "GET /share?by=0"]);
 }
 
 /// Returns the schema of orders.
@@ -220,7 +220,7 @@ async fn reports_an_unchecked_bound() {
     let report = report_of(orders(Middleware::new(nothing))).await;
     assert_eq!(report.routes[0].rules, 0, "{report}");
     assert!(report.failures().all(|failure| failure.property == Property::Broken), "{report}");
-    let unchecked = r#""count" breaks `minimum`, and the answer is 204, not 400"#;
+    let unchecked = r#""count" violates `minimum`: expected the status 400, found 204"#;
     assert!(report.failures().any(|failure| failure.message == unchecked), "{report}");
 }
 
@@ -237,7 +237,8 @@ async fn reports_an_error_that_names_another_field() {
     let report = report_of(orders(Middleware::new(check))).await;
     // The error for a body that is not an object is correct.
     assert_eq!((report.routes[0].valid, report.routes[0].rules), (64, 1), "{report}");
-    let named = r#""count" breaks `minimum` or `min`, and the answer names "amount" by `minimum`"#;
+    let named =
+        r#""count" violates `minimum` or `min`, but the response names "amount" by `minimum`"#;
     assert!(report.failures().any(|failure| failure.message == named), "{report}");
 }
 
@@ -273,7 +274,10 @@ async fn lists_routes_that_cannot_be_tested() {
         report.routes.iter().map(|route| route.not_checked[0].why.as_str()).collect();
     assert_eq!(
         why,
-        ["it needs the credentials of a user (PropertyCheck::users)", "it costs money"]
+        [
+            "it requires the credentials of a user: add them with PropertyCheck::users",
+            "it costs money"
+        ]
     );
     assert!(report.routes.iter().all(|route| route.valid == 0 && route.rules == 0));
     assert!(report.to_string().contains("2 parts not checked"), "{report}");
@@ -287,7 +291,7 @@ fn a_skipped_route_must_exist() {
     let check = || check_schemas(make()).kept_in(None);
     let failed = |check: PropertyCheck| panic_of(move || drop(block_on(check.run())));
     let message = failed(check().skip("GET /nowhere", ""));
-    assert!(message.contains("there is no route \"GET /nowhere\""), "{message}");
+    assert!(message.contains("unknown route \"GET /nowhere\""), "{message}");
     let message = failed(check().cases_of("GET /heer", 2));
     assert!(message.contains("\"GET /heer\", did you mean `GET /here`?"), "{message}");
 }
@@ -405,8 +409,9 @@ async fn a_nested_api_is_checked_with_values_of_parameters() {
     assert_eq!(failures.len(), 2, "{report}");
     for failure in failures {
         assert_eq!(failure.property, Property::Reached);
-        let message = "no valid case reached the handler: `in_org` answered with 404; set values \
-                       by `param` or credentials by `users`, or leave it out by `skip`";
+        let message = "no valid case reached the handler: `in_org` responded with 404; set \
+                       values with `param` or credentials with `users`, or skip the route with \
+                       `skip`";
         assert_eq!(failure.message, message);
     }
 
@@ -425,11 +430,11 @@ fn unknown_names_panic_with_suggestions() {
         panic_of(move || drop(block_on(check.run())))
     };
     let message = failed(|check| check.param("orgs", "acme"));
-    let expected = "PropertyCheck: no path has the parameter \"orgs\", did you mean `org`?; \
-                    the paths have `id`, `org`";
+    let expected = "PropertyCheck: unknown parameter \"orgs\", did you mean `org`?: the paths \
+                    have `id`, `org`";
     assert!(message.contains(expected), "{message}");
     let message = failed(|check| check.param("tenant", "acme"));
-    assert!(message.contains("\"tenant\"; the paths have `id`, `org`"), "{message}");
+    assert!(message.contains("\"tenant\": the paths have `id`, `org`"), "{message}");
     let message = failed(|check| check.skip_below("/v11", ""));
     assert!(message.contains("no route below \"/v11\", did you mean `/v1`?"), "{message}");
     let message = failed(|check| check.skip_below("/v", ""));

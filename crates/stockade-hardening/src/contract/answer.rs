@@ -72,7 +72,9 @@ impl Sent<'_> {
 
     fn missing(&self, name: &str) -> Option<String> {
         let is_missing = !self.headers.contains_key(name);
-        is_missing.then(|| format!("the header {name} is missing, which is always there"))
+        is_missing.then(|| {
+            format!("the header {name} is missing, but the map lists it as always present")
+        })
     }
 
     /// Returns the reasons why this response does not match the listed one.
@@ -93,10 +95,13 @@ impl Sent<'_> {
     fn body_faults(&self, listed: &BodyDoc, map: &RouteMap, schemas: &Schemas) -> Vec<String> {
         let has_body = self.body.is_some_and(|body| !body.is_empty());
         if self.is_bodiless() {
-            return fault_if(has_body, "there is a body, which such an answer never has");
+            return fault_if(
+                has_body,
+                "found a body, but a response with this status never has one",
+            );
         }
         match listed {
-            BodyDoc::None => fault_if(has_body, "there is a body, and none is listed"),
+            BodyDoc::None => fault_if(has_body, "found a body, but the map does not list one"),
             BodyDoc::Error => self.error_faults(map, schemas, false),
             BodyDoc::ValidationError => self.error_faults(map, schemas, true),
             BodyDoc::Content(contents) => {
@@ -134,12 +139,12 @@ impl Sent<'_> {
         let Some(media_type) = self.media_type() else {
             let is_any = contents.iter().any(|(listed, _)| *listed == "*/*");
             let listed = names(contents);
-            return fault_if(!is_any, &format!("there is no Content-Type, and {listed} is listed"));
+            return fault_if(!is_any, &format!("the Content-Type is missing, expected {listed}"));
         };
         let mut fitting = contents.iter().filter(|(listed, _)| admits(listed, &media_type));
         let Some((_, schema)) = fitting.next() else {
             let listed = names(contents);
-            return vec![format!("the media type is {media_type}, and {listed} is listed")];
+            return vec![format!("expected the media type {listed}, found {media_type}")];
         };
         let Some(body) = self.body.filter(|_| !self.is_encoded()) else { return Vec::new() };
         match value_of(&media_type, body) {
@@ -190,7 +195,7 @@ fn value_of(media_type: &str, body: &[u8]) -> Result<Option<Value>, String> {
     if media_type == "application/json" || media_type.ends_with("+json") {
         return match serde_json::from_slice(body) {
             Ok(value) => Ok(Some(value)),
-            Err(error) => Err(format!("the body is no JSON: {error}")),
+            Err(error) => Err(format!("the body is not JSON: {error}")),
         };
     }
     if !media_type.starts_with("text/") {

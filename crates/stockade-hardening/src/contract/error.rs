@@ -64,7 +64,7 @@ fn listed(status: &str, answer: &ResponseInfo) -> String {
     let body = match &answer.body {
         BodyDoc::None => "no body".to_owned(),
         BodyDoc::Error => "an error".to_owned(),
-        BodyDoc::ValidationError => "an error of validation".to_owned(),
+        BodyDoc::ValidationError => "a validation error".to_owned(),
         BodyDoc::Content(contents) => {
             let types: Vec<&str> = contents.iter().map(|it| &*it.media_type).collect();
             types.join(", ")
@@ -85,7 +85,7 @@ fn listed(status: &str, answer: &ResponseInfo) -> String {
 impl fmt::Display for ContractError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Breach { route, location, faults, listed, opaque } = &*self.breach;
-        writeln!(f, "the answer breaks the contract of {route} ({location})")?;
+        writeln!(f, "the response violates the contract of {route} ({location})")?;
         faults.iter().try_for_each(|fault| writeln!(f, "  {fault}"))?;
         write!(f, "the map lists")?;
         listed.iter().try_for_each(|answer| write!(f, "\n  {answer}"))?;
@@ -93,7 +93,7 @@ impl fmt::Display for ContractError {
             return Ok(());
         }
         let names = opaque.join(", ");
-        write!(f, "\nwithout the answers of middleware that does not describe itself: {names}")
+        write!(f, "\nwithout the responses of middleware that does not describe itself: {names}")
     }
 }
 

@@ -83,7 +83,10 @@ impl Contract {
     pub fn of(app: &App) -> Self {
         let map = app.route_map();
         if !map.mistakes.is_empty() {
-            fail(format_args!("the map has mistakes:\n  {}", map.mistakes.join("\n  ")));
+            fail(format_args!(
+                "the map has configuration errors:\n  {}",
+                map.mistakes.join("\n  ")
+            ));
         }
         let schemas = Arc::new(Schemas::of(&map));
         Self { inner: Arc::new(Inner { app: app.clone(), map, schemas }) }

@@ -50,7 +50,7 @@ impl Schemas {
             jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
         let validator = options
             .build(&root)
-            .map_err(|error| format!("the schema of the map is no JSON Schema: {error}"))?;
+            .map_err(|error| format!("the schema in the map is not a JSON Schema: {error}"))?;
         let validator = Arc::new(validator);
         compiled.insert(key, Arc::clone(&validator));
         Ok(validator)

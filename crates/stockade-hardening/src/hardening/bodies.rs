@@ -18,16 +18,15 @@ use crate::shot::{BodyProbe, Shot};
 
 const SIZE: Rule = Rule {
     family: AttackFamily::Bodies,
-    text: "a body above the limit of its route is answered with 413 before it is in memory \
-           (OWASP API4)",
-    mend: "take the body by an extractor, or read it by `HttpBody::chunk`; do not collect it past \
-           the limit (`max_body`)",
+    text: "a body above the limit of its route gets a 413 before it is in memory (OWASP API4)",
+    mend: "use an extractor for the body, or read it with `HttpBody::chunk`, and do not collect \
+           more than the limit (`max_body`)",
 };
 
 const FORM: Rule = Rule {
     family: AttackFamily::Bodies,
-    text: "a malformed body is answered with 4xx, never with 5xx, and does not reach the handler",
-    mend: "take the body by `Body<T>` of a type with a schema, and read nothing by hand",
+    text: "a malformed body gets a 4xx, never a 5xx, and does not reach the handler",
+    mend: "use `Body<T>` with a type that has a schema, and do not parse the body by hand",
 };
 
 /// Sends invalid bodies to each route that reads one.
@@ -36,16 +35,16 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
     for target in targets.iter() {
         let Some(body) = target.route.body.as_ref() else { continue };
         let Some((content_type, sample)) = &target.body else {
-            let reason = "no valid body was found; give `docs.example`";
+            let reason = "found no valid body: set `docs.example`";
             runner.leave(FORM.family, Some(target), "all bodies", reason);
             continue;
         };
         attack_announced(runner, target).await;
-        let left_out = "all but an announced length";
+        let left_out = "all except an announced length";
         let Some(shot) = runner.shot_let_through(FORM.family, target, left_out) else { continue };
         attack_size(runner, target, content_type, &shot).await;
         if runner.has_methods(target) {
-            let reason = "JSON-RPC answers a malformed message with 200 and an error";
+            let reason = "JSON-RPC responds to a malformed message with 200 and an error";
             runner.leave(FORM.family, Some(target), "malformed bodies", reason);
             continue;
         }
@@ -57,7 +56,7 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
 async fn attack_announced(runner: &mut Runner<'_>, target: &AttackTarget) {
     let limit = target.route.limits.max_body;
     let Some(length) = limit.checked_add(1) else {
-        let reason = "the route has no limit";
+        let reason = "the route does not have a limit";
         return runner.leave(SIZE.family, Some(target), "a body above the limit", reason);
     };
     let mut shot = target.shot();
@@ -78,7 +77,7 @@ async fn attack_size(
 ) {
     let limit = target.route.limits.max_body;
     let Some(length) = limit.checked_add(1).filter(|length| *length <= MAX_SENT) else {
-        let reason = format!("the limit of {limit} bytes is too high to be tried");
+        let reason = format!("the limit of {limit} bytes is too high for the test");
         return runner.leave(SIZE.family, Some(target), "a body above the limit", reason);
     };
     let beginning = beginning_of(content_type);
@@ -106,7 +105,7 @@ async fn attack_size(
         let read = BodyProbe::default();
         let bomb = shot.clone().body(content_type, bomb).set("content-encoding", "gzip");
         let bomb = bomb.probed(&read);
-        let attack = "a compressed body that is above the limit when it is decompressed";
+        let attack = "a compressed body that exceeds the limit after decompression";
         runner
             .attack(&SIZE, Some(target), attack, bomb, |exchange| {
                 unless_early(&read, 0, is_too_large(exchange, true))
@@ -124,7 +123,7 @@ async fn attack_form(
     sample: &[u8],
 ) {
     if body.content.iter().any(|content| content.media_type == "*/*") {
-        let reason = "the handler takes any bytes";
+        let reason = "the handler accepts any bytes";
         return runner.leave(FORM.family, Some(target), "malformed bodies", reason);
     }
     let validation = statuses_of_validation(target);
@@ -138,7 +137,7 @@ async fn attack_form(
         runner.attack(&FORM, Some(target), attack, shot, validator).await;
     }
     let Some(json) = json_of(&target.route) else {
-        let reason = "the route takes no JSON";
+        let reason = "the route does not accept JSON";
         return runner.leave(FORM.family, Some(target), "malformed JSON", reason);
     };
     // The valid body may have another format, such as an HTML form.
@@ -149,7 +148,7 @@ async fn attack_form(
     let is_parsed = |name: &str| middleware.iter().any(|middleware| middleware.name == name);
     if PARSING.into_iter().any(is_parsed) {
         malformed.retain(|(attack, _)| *attack != TWICE);
-        let reason = "middleware reads the body, where the last of two members counts";
+        let reason = "middleware reads the body and uses the last of two duplicate members";
         runner.leave(FORM.family, Some(target), TWICE, reason);
     }
     for (attack, bytes) in malformed {
@@ -157,7 +156,7 @@ async fn attack_form(
         runner.attack(&FORM, Some(target), attack, shot, validator).await;
     }
     let compressed = shot.clone().set("content-encoding", "gzip");
-    let attack = "a body that says it is compressed, and is not";
+    let attack = "a body with a false `Content-Encoding`";
     runner.attack(&FORM, Some(target), attack, compressed, validator).await;
 }
 
@@ -171,20 +170,20 @@ fn malformed(sample: &[u8], target: &AttackTarget) -> Vec<(&'static str, Vec<u8>
     let of_text =
         |before: &str, after: &str| [before.as_bytes(), sample, after.as_bytes()].concat();
     let mut all = vec![
-        ("JSON that is cut off", sample.split_last().map_or(Vec::new(), |(_, rest)| rest.to_vec())),
-        ("JSON with something behind it", of_text("", "}")),
+        ("truncated JSON", sample.split_last().map_or(Vec::new(), |(_, rest)| rest.to_vec())),
+        ("JSON with trailing text", of_text("", "}")),
         ("a byte order mark", of_text("\u{feff}", "")),
-        ("a body that is no UTF-8", [sample, &[0xFF, 0xFE]].concat()),
+        ("a body that is not UTF-8", [sample, &[0xFF, 0xFE]].concat()),
         ("UTF-16", utf_16(sample)),
         ("the number NaN", b"NaN".to_vec()),
         ("JSON with single quotes", b"{'a':1}".to_vec()),
-        ("only white space", b"  ".to_vec()),
+        ("only whitespace", b"  ".to_vec()),
         ("JSON with a comment", of_text("/**/", "")),
-        ("a form that says it is JSON", b"a=1&b=2".to_vec()),
+        ("a form with a JSON content type", b"a=1&b=2".to_vec()),
     ];
     if levels > 128 {
         let deep = [vec![b'['; levels], vec![b']'; levels]].concat();
-        all.push(("JSON that is nested deeply", deep));
+        all.push(("deeply nested JSON", deep));
     }
     if let Ok(Value::Object(members)) = serde_json::from_slice(sample) {
         all.extend(malformed_members(&members, &target.required));
@@ -208,14 +207,11 @@ fn malformed_members(
     // Repeats the first member with another value of its type.
     let twice = format!("{{{name}:{value},{}", whole.to_string().trim_start_matches('{'));
     vec![
+        ("a list instead of an object", text(Value::Array(members.values().cloned().collect()))),
+        ("null instead of an object", text(Value::Null)),
+        ("the members in `__proto__`", format!("{{\"__proto__\":{whole}}}").into_bytes()),
         (
-            "a list in the place of an object",
-            text(Value::Array(members.values().cloned().collect())),
-        ),
-        ("null in the place of an object", text(Value::Null)),
-        ("the members below `__proto__`", format!("{{\"__proto__\":{whole}}}").into_bytes()),
-        (
-            "the members below `constructor.prototype`",
+            "the members in `constructor.prototype`",
             format!("{{\"constructor\":{{\"prototype\":{whole}}}}}").into_bytes(),
         ),
         (TWICE, twice.into_bytes()),
@@ -282,7 +278,7 @@ fn is_malformed(exchange: &Exchange, validation: &[u16]) -> Verdict {
 fn unless_early(read: &BodyProbe, length: u64, verdict: Verdict) -> Verdict {
     match verdict {
         Verdict::GotThrough(found) if !read.is_polled() || read.read() < length => {
-            Verdict::Unproven(format!("{found}, which was sent before the body was read"))
+            Verdict::Unproven(format!("{found}, but it was sent before the body was read"))
         }
         verdict => verdict,
     }
@@ -291,10 +287,11 @@ fn unless_early(read: &BodyProbe, length: u64, verdict: Verdict) -> Verdict {
 /// Returns the verdict for a status that does not reject a body.
 fn otherwise(status: StatusCode) -> Verdict {
     match status {
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            Verdict::Unproven(format!("it was answered with {} before the body", status.as_u16()))
-        }
-        status => Verdict::GotThrough(format!("the answer is {status}")),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Verdict::Unproven(format!(
+            "the response was {} before the body was read",
+            status.as_u16()
+        )),
+        status => Verdict::GotThrough(format!("the response is {status}")),
     }
 }
 
@@ -305,7 +302,7 @@ const MULTIPART: &str =
 /// The largest body that is sent, in bytes.
 const MAX_SENT: u64 = 64 * 1024 * 1024 + 1;
 
-const TWICE: &str = "a member that is there twice";
+const TWICE: &str = "a duplicate member";
 
 /// The middleware that parses a body and passes the value to the handler.
 const PARSING: [&str; 4] =

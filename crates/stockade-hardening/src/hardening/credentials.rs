@@ -15,10 +15,10 @@ use crate::shot::Shot;
 
 const RULE: Rule = Rule {
     family: AttackFamily::Credentials,
-    text: "without valid credentials a route that needs a user answers 401 with \
+    text: "a route that requires a user responds to invalid credentials with 401 and \
            `WWW-Authenticate`, and its handler does not run (RFC 9110, section 15.5.2)",
-    mend: "put `with_auth` in front of everything that answers, and let it decide by a verified \
-           signature, key or session alone",
+    mend: "put `with_auth` before everything that responds, and decide only by a verified \
+           signature, key or session",
 };
 
 /// Sends requests with missing and with forged credentials.
@@ -28,7 +28,7 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
         match target.route.access.user {
             Need::Required => {}
             Need::Optional => {
-                let reason = "no user is required, so that a request reaches the handler";
+                let reason = "no user is required, so the request reaches the handler";
                 runner.leave(RULE.family, Some(target), "forged credentials", reason);
                 continue;
             }
@@ -45,7 +45,7 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
                 attack_tokens(runner, target, scheme).await;
             }
             if let SchemeInfo::Other { text, .. } = scheme {
-                let reason = format!("they are of a kind of their own: {text}");
+                let reason = format!("the scheme is custom: {text}");
                 runner.leave(RULE.family, Some(target), "forged credentials", reason);
             }
         }
@@ -60,15 +60,15 @@ async fn attack_tokens(runner: &mut Runner<'_>, target: &AttackTarget, scheme: &
     if let Some((secret, claims)) = &plan.tokens {
         forged.extend(tokens::with_secret(secret, claims));
     } else {
-        let reason = "the secret is not known; tell it by `Hardening::tokens`";
-        runner.leave(RULE.family, Some(target), "tokens that are right but for one thing", reason);
+        let reason = "the secret is unknown: set it with `Hardening::tokens`";
+        runner.leave(RULE.family, Some(target), "tokens with exactly one fault", reason);
     }
     if plan.public_keys.is_empty() {
-        let reason = "no public key is known; tell it by `Hardening::public_key` if there is one";
+        let reason = "the public key is unknown: set it with `Hardening::public_key` if one exists";
         runner.leave(
             RULE.family,
             Some(target),
-            "a token signed by HS256 with the public key",
+            "a token signed with HS256 and the public key",
             reason,
         );
     }
@@ -88,7 +88,7 @@ async fn attack_tokens(runner: &mut Runner<'_>, target: &AttackTarget, scheme: &
     for ((attack, token), name, scheme) in tampered {
         let value = if scheme.is_empty() { token } else { format!("{scheme} {token}") };
         let shot = target.shot().add(&name, value);
-        let attack = format!("{attack}, of a user");
+        let attack = format!("{attack}, for a user");
         runner.attack(&RULE, Some(target), attack, shot, is_refused).await;
     }
 }
@@ -102,22 +102,22 @@ fn tokens_of(user: &Credentials) -> impl Iterator<Item = (&str, &str, &str)> {
     })
 }
 
-/// Returns requests with credentials that are malformed for any user.
+/// Returns requests with malformed credentials for any user.
 fn forged(scheme: &SchemeInfo, target: &AttackTarget) -> Vec<(String, Shot)> {
     match scheme {
         SchemeInfo::Http { scheme, .. } if scheme.eq_ignore_ascii_case("basic") => {
             let values = [
-                ("a password that is wrong", format!("{scheme} YWRtaW46eA==")),
+                ("a wrong password", format!("{scheme} YWRtaW46eA==")),
                 ("credentials without a colon", format!("{scheme} YWRtaW4=")),
                 ("an empty name and password", format!("{scheme} Og==")),
-                ("credentials that are no UTF-8", format!("{scheme} /zr/")),
-                ("credentials that are no base64", format!("{scheme} !!!!")),
+                ("credentials that are not UTF-8", format!("{scheme} /zr/")),
+                ("credentials that are not base64", format!("{scheme} !!!!")),
             ];
             in_header("authorization", scheme, target).chain(with(target, values)).collect()
         }
         SchemeInfo::Http { scheme, .. } => {
             let values = [
-                ("a token that is none", format!("{scheme} x")),
+                ("a text that is not a token", format!("{scheme} x")),
                 ("a token of empty parts", format!("{scheme} ..")),
                 ("the token `null`", format!("{scheme} null")),
                 ("the token `undefined`", format!("{scheme} undefined")),
@@ -128,10 +128,10 @@ fn forged(scheme: &SchemeInfo, target: &AttackTarget) -> Vec<(String, Shot)> {
         SchemeInfo::Cookie { cookie, .. } => {
             let values = [
                 ("an empty cookie", format!("{cookie}=")),
-                ("a cookie that is none of ours", format!("{cookie}=x")),
+                ("an unknown cookie", format!("{cookie}=x")),
                 ("the cookie `null`", format!("{cookie}=null")),
                 ("a cookie of 3 KiB", format!("{cookie}={}", "a".repeat(3 * 1024))),
-                ("a cookie that is there twice", format!("{cookie}=x; {cookie}=y")),
+                ("a duplicate cookie", format!("{cookie}=x; {cookie}=y")),
                 ("a cookie with a path in it", format!("{cookie}=../../etc/passwd")),
                 ("a cookie with a quote in it", format!("{cookie}=' OR '1'='1")),
             ];
@@ -164,9 +164,9 @@ fn in_header(
     let one = |shot: Shot, text: &str| shot.add(name, value(text));
     [
         ("an empty header", target.shot().add(name, scheme)),
-        ("credentials that are malformed", one(target.shot(), "\"!\" \\")),
+        ("malformed credentials", one(target.shot(), "\"!\" \\")),
         ("credentials of 17 KiB", one(target.shot(), &"a".repeat(17 * 1024))),
-        ("credentials that are there twice", one(one(target.shot(), "x"), "y")),
+        ("duplicate credentials", one(one(target.shot(), "x"), "y")),
         ("credentials with a quote in them", one(target.shot(), "' OR '1'='1")),
         ("credentials of another scheme", target.shot().add(name, "Negotiate x")),
     ]
@@ -180,6 +180,6 @@ pub(super) fn is_refused(exchange: &Exchange) -> Verdict {
     match exchange.status {
         StatusCode::UNAUTHORIZED if has_challenge => Verdict::Refused,
         StatusCode::UNAUTHORIZED => Verdict::GotThrough("a 401 without `WWW-Authenticate`".into()),
-        status => Verdict::GotThrough(format!("the answer is {status}")),
+        status => Verdict::GotThrough(format!("the response is {status}")),
     }
 }

@@ -15,22 +15,23 @@ use crate::shot::Shot;
 
 const METHODS: Rule = Rule {
     family: AttackFamily::Detours,
-    text: "a method that a path does not have is answered with 405 and `Allow`, or as if there \
-           were no path (RFC 9110, section 15.5.6)",
-    mend: "let the router answer other methods; take away what answers in front of it",
+    text: "an unsupported method gets a 405 with `Allow`, or the response for an unknown path \
+           (RFC 9110, section 15.5.6)",
+    mend: "let the router respond to other methods, and remove the layer that responds before it",
 };
 
 const PATHS: Rule = Rule {
     family: AttackFamily::Detours,
-    text: "no other notation of a path reaches what its plain notation refuses (OWASP API8)",
-    mend: "do not change paths in front of the router, and let no guard decide by the text of a \
-           path: put `with_auth` on the route",
+    text: "no other notation of a path reaches a route that rejects the plain notation (OWASP \
+           API8)",
+    mend: "do not change paths before the router, and do not decide by the text of a path: put \
+           `with_auth` on the route",
 };
 
 const CLAIMS: Rule = Rule {
     family: AttackFamily::Detours,
     text: "no header or member of the query changes the method, the path or the user of a request",
-    mend: "take away the layer that believes the header, or let only a trusted proxy set it",
+    mend: "remove the layer that trusts the header, or let only a trusted proxy set it",
 };
 
 /// Tries to bypass the access rules of each route.
@@ -115,25 +116,25 @@ fn notations(path: &str) -> Vec<(&'static str, String)> {
         ("a letter escaped twice (`%2561`)", escaped("%25")),
     ];
     let all = [
-        ("two slashes in front (`//x`)", format!("/{path}")),
+        ("two slashes at the start (`//x`)", format!("/{path}")),
         ("two slashes within (`/x//y`)", joined("//")),
         ("a slash at the end", format!("{path}/")),
         ("a dot segment (`/./x`)", format!("/.{path}")),
         ("a dot segment at the end (`/x/.`)", format!("{path}/.")),
-        ("a way back (`/x/../y`)", format!("/x/..{path}")),
+        ("a parent segment (`/x/../y`)", format!("/x/..{path}")),
         ("an escaped dot (`/%2e/x`)", format!("/%2e{path}")),
-        ("an escaped way back (`/x/%2e%2e/y`)", format!("/x/%2e%2e{path}")),
+        ("an escaped parent segment (`/x/%2e%2e/y`)", format!("/x/%2e%2e{path}")),
         ("escaped slashes (`/x%2fy`)", joined("%2f")),
         ("an escaped slash at the end (`/x%2f`)", format!("{path}%2f")),
         ("a parameter of a segment (`/x;y`)", format!("{path};x")),
         ("a parameter of the first segment (`/;y/x`)", format!("/;x{path}")),
         ("a backslash (`/\\x`)", format!("/\\{rest}")),
-        ("other letter case", case),
+        ("different letter case", case),
         ("an escaped space at the end (`/x%20`)", format!("{path}%20")),
         ("an escaped NUL at the end (`/x%00`)", format!("{path}%00")),
         ("an extension (`/x.json`)", format!("{path}.json")),
         ("an absolute target", format!("http://localhost{path}")),
-        ("an absolute target of another host", format!("http://evil.test{path}")),
+        ("an absolute target with another host", format!("http://evil.test{path}")),
     ];
     let escapes = escapes.into_iter().filter_map(|(name, path)| Some((name, path?)));
     all.into_iter().filter(|(_, other)| other != path).chain(escapes).collect()
@@ -180,7 +181,7 @@ async fn attack_overrides(runner: &mut Runner<'_>, target: &AttackTarget, method
         let validator = |exchange: &Exchange| match exchange.status {
             status if status == expected.status => Verdict::Refused,
             status => Verdict::GotThrough(format!(
-                "the answer is {status}, and {} without the claim",
+                "the response is {status}, but {} without the claim",
                 expected.status
             )),
         };
@@ -204,7 +205,7 @@ fn is_no_method(exchange: &Exchange) -> Verdict {
         StatusCode::METHOD_NOT_ALLOWED => Verdict::GotThrough("a 405 without `Allow`".into()),
         status if status.is_client_error() => Verdict::Refused,
         status if is_options && status.is_success() && exchange.body.is_empty() => Verdict::Refused,
-        status => Verdict::GotThrough(format!("the answer is {status}")),
+        status => Verdict::GotThrough(format!("the response is {status}")),
     }
 }
 
@@ -212,7 +213,7 @@ fn is_no_method(exchange: &Exchange) -> Verdict {
 fn is_nothing(exchange: &Exchange) -> Verdict {
     match exchange.status {
         status if status.is_client_error() || status.is_redirection() => Verdict::Refused,
-        status => Verdict::GotThrough(format!("the answer is {status}")),
+        status => Verdict::GotThrough(format!("the response is {status}")),
     }
 }
 
@@ -234,4 +235,4 @@ const CLAIMED_USERS: [(&str, &str); 8] = [
 /// A path that no application uses.
 pub(super) const NOWHERE: &str = "/-/stockade-hardening/nowhere";
 
-const FALLBACK: &str = "the fallback of the router takes it, and is a handler";
+const FALLBACK: &str = "the fallback of the router handles it";

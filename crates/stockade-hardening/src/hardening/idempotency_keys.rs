@@ -13,11 +13,11 @@ use crate::shot::Shot;
 
 const KEYS: Rule = Rule {
     family: AttackFamily::IdempotencyKeys,
-    text: "a request whose `Idempotency-Key` is malformed, or missing where one is demanded, is \
-           answered with 400 and does not reach the handler \
-           (draft-ietf-httpapi-idempotency-key-header-07, sections 2.1 and 2.7)",
-    mend: "put nothing in front of `with_idempotency` that answers or changes the header, but the \
-           guards",
+    text: "a request with a malformed or missing required `Idempotency-Key` gets a 400 and does \
+           not reach the handler (draft-ietf-httpapi-idempotency-key-header-07, sections 2.1 \
+           and 2.7)",
+    mend: "put only guards before `with_idempotency`: other middleware must not respond or \
+           change the header",
 };
 
 /// Sends malformed keys to each route with idempotency keys.
@@ -49,10 +49,11 @@ async fn send(runner: &mut Runner<'_>, target: &AttackTarget, attack: &'static s
 fn is_refused(exchange: &Exchange) -> Verdict {
     match exchange.status {
         StatusCode::BAD_REQUEST => Verdict::Refused,
-        status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
-            Verdict::Unproven(format!("it was answered with {} before the key", status.as_u16()))
-        }
-        status => Verdict::GotThrough(format!("the answer is {status}")),
+        status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => Verdict::Unproven(format!(
+            "the response was {} before the key was checked",
+            status.as_u16()
+        )),
+        status => Verdict::GotThrough(format!("the response is {status}")),
     }
 }
 
@@ -64,7 +65,7 @@ const UNQUOTED: [(&str, &[u8]); 2] =
 const MALFORMED_UNQUOTED: [(&str, &[u8]); 3] = [
     ("two keys without quotes in a header", b"k-1, k-2"),
     ("a key with a parameter, without quotes", b"k-1;a=1"),
-    ("a key with a quote inside", b"k\"1"),
+    ("a key that contains a quote", b"k\"1"),
 ];
 
 /// Values that are empty, or that are not a single structured field string
@@ -74,7 +75,7 @@ const MALFORMED_UNQUOTED: [(&str, &[u8]); 3] = [
 const MALFORMED: [(&str, &[u8]); 8] = [
     ("an empty header", b""),
     ("an empty key", b"\"\""),
-    ("a key whose last quote is missing", b"\"k-1"),
+    ("a key without the closing quote", b"\"k-1"),
     ("a key with a parameter", b"\"k-1\";a=1"),
     ("two keys in a header", b"\"k-1\", \"k-2\""),
     ("a key that is not ASCII", b"\"k\xE4\""),

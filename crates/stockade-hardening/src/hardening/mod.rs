@@ -112,7 +112,7 @@ pub fn assert_hardened(app: impl IntoApp) -> impl Future<Output = ()> + Send {
 /// assert!(report.count(AttackFamily::Roles).passed > 0);
 /// # }
 /// ```
-#[must_use = "it does nothing until `run`"]
+#[must_use = "nothing is sent until `run` is called is called"]
 pub struct Hardening {
     app: App,
     /// The stopped clock of the application, if it has one.

@@ -13,24 +13,23 @@ use crate::shot::Shot;
 
 const CORS: Rule = Rule {
     family: AttackFamily::Origins,
-    text: "only the listed origins, compared as a whole, get `Access-Control-Allow-Origin` \
-           (Fetch standard, \"CORS protocol\")",
-    mend: "list origins by `cors_origin`, `cors` or `with_cors`, and take away what writes these \
-           headers itself",
+    text: "only exactly matching listed origins get `Access-Control-Allow-Origin` (Fetch \
+           standard, \"CORS protocol\")",
+    mend: "list origins in `cors_origin`, `cors` or `with_cors`, and remove the code that \
+           writes these headers itself",
 };
 
 const PREFLIGHT: Rule = Rule {
     family: AttackFamily::Origins,
-    text: "a preflight of a listed origin is answered before anybody asks for a user",
-    mend: "let the router answer preflights: list the origin by `cors_origin`, and take away the \
-           route for OPTIONS",
+    text: "a preflight of a listed origin gets a response before authentication",
+    mend: "let the router respond to preflights: list the origin in `cors_origin`, and remove \
+           the OPTIONS route",
 };
 
 const SOCKETS: Rule = Rule {
     family: AttackFamily::Origins,
-    text: "a handshake of a page of an origin that is not listed is refused (RFC 6455, section \
-           10.2)",
-    mend: "list the origins by `allowed_origins` of the route or `ws_allowed_origins` of the router",
+    text: "a handshake from an unlisted origin is rejected (RFC 6455, section 10.2)",
+    mend: "list the origins in the route's `allowed_origins` or the router's `ws_allowed_origins`",
 };
 
 /// Sends requests from other origins.
@@ -54,29 +53,29 @@ async fn attack_cors(runner: &mut Runner<'_>, target: &AttackTarget) {
     };
     if answered.is_none() {
         let reason =
-            "each request reaches the handler; `Hardening::allow_reads` sends those of GET";
-        runner.leave(CORS.family, Some(target), "answers to foreign origins", reason);
+            "each request reaches the handler: use `Hardening::allow_reads` to send GET requests";
+        runner.leave(CORS.family, Some(target), "responses to foreign origins", reason);
     }
     let options = target.shot().without_body().method(Method::OPTIONS);
     if runner.target_of(&options).is_some() && (cors.is_none() || target.route.method == "OPTIONS")
     {
-        let reason = "a route takes OPTIONS, and preflights reach its handler";
+        let reason = "a route accepts OPTIONS, and preflights reach its handler";
         return runner.leave(CORS.family, Some(target), "preflights", reason);
     }
     for origin in foreign(listed) {
         let validator = |exchange: &Exchange| is_withheld(&exchange.headers, &origin, cors);
-        let attack = format!("a preflight of {origin}");
+        let attack = format!("a preflight from {origin}");
         let shot = preflight(target, &origin);
         runner.attack(&CORS, Some(target), attack, shot, validator).await;
         if let Some(shot) = &answered {
-            let attack = format!("a request of a page of {origin}");
+            let attack = format!("a request from {origin}");
             let shot = shot.clone().add("origin", &origin);
             runner.attack(&CORS, Some(target), attack, shot, validator).await;
         }
     }
     for origin in listed.iter().filter(|origin| *origin != "*").take(1) {
         let validator = |exchange: &Exchange| is_allowed(exchange, origin);
-        let attack = format!("a preflight of {origin}, which is listed");
+        let attack = format!("a preflight from {origin}, which is listed");
         runner.attack(&PREFLIGHT, Some(target), attack, preflight(target, origin), validator).await;
     }
 }
@@ -148,16 +147,16 @@ fn is_allowed(exchange: &Exchange, origin: &str) -> Verdict {
     match exchange.status {
         status if status.is_success() && is_allowed => Verdict::Refused,
         status if status.is_success() => {
-            Verdict::GotThrough("there is no `Access-Control-Allow-Origin`".into())
+            Verdict::GotThrough("`Access-Control-Allow-Origin` is missing".into())
         }
-        status => Verdict::GotThrough(format!("the answer is {status}")),
+        status => Verdict::GotThrough(format!("the response is {status}")),
     }
 }
 
 async fn attack_handshake(runner: &mut Runner<'_>, target: &AttackTarget, rules: &WebSocketInfo) {
     let listed = &rules.allowed_origins;
     if listed.iter().any(|origin| origin == "*") {
-        let reason = "pages of all origins may connect";
+        let reason = "all origins may connect";
         return runner.leave(SOCKETS.family, Some(target), "foreign handshakes", reason);
     }
     let own = ["http://localhost".to_owned()];
@@ -170,7 +169,7 @@ async fn attack_handshake(runner: &mut Runner<'_>, target: &AttackTarget, rules:
     }
     for origin in origins {
         let shot = target.shot().add("origin", &origin);
-        let attack = format!("a handshake of a page of {origin}");
+        let attack = format!("a handshake from {origin}");
         runner.attack(&SOCKETS, Some(target), attack, shot, is_no_handshake).await;
     }
 }
@@ -180,7 +179,7 @@ fn is_no_handshake(exchange: &Exchange) -> Verdict {
         StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED | StatusCode::BAD_REQUEST => {
             Verdict::Refused
         }
-        status => Verdict::GotThrough(format!("the answer is {status}")),
+        status => Verdict::GotThrough(format!("the response is {status}")),
     }
 }
 

@@ -14,15 +14,15 @@ use crate::shot::Shot;
 
 const QUOTA: Rule = Rule {
     family: AttackFamily::RateLimits,
-    text: "the request behind the last one of a quota is answered with 429 and `Retry-After` \
-           (RFC 6585, section 4)",
-    mend: "put the limit in front of what it protects, and let its key be the address or the user",
+    text: "the first request above a quota gets a 429 with `Retry-After` (RFC 6585, section 4)",
+    mend: "put the limit before the code that it protects, and use the address or the user as \
+           its key",
 };
 
 const KEY: Rule = Rule {
     family: AttackFamily::RateLimits,
-    text: "no header gives a client a new budget, unless a trusted proxy has written it",
-    mend: "count by `Request::client_ip`, and name the proxies by `trust_proxy`",
+    text: "no header gives a client a new budget, unless a trusted proxy wrote it",
+    mend: "use `Request::client_ip` as the key, and set the number of proxies with `trust_proxy`",
 };
 
 /// Sends more requests than the limits allow.
@@ -58,8 +58,8 @@ async fn attack_route(runner: &mut Runner<'_>, target: &AttackTarget, quota: &Qu
         |name: &str| target.route.middleware.iter().position(|middleware| middleware.name == name);
     let is_behind = place("with_auth").zip(place("with_rate_limit"));
     if target.needs_user() && is_behind.is_some_and(|(user, limit)| user < limit) {
-        let reason = "a user is asked for in front of it, so that only requests which reach the \
-                      handler are counted";
+        let reason =
+            "authentication runs before it, so it counts only requests that reach the handler";
         return runner.leave(QUOTA.family, Some(target), attack_of(quota), reason);
     }
     let shot = target.refused().or_else(|| target.read().filter(|_| runner.plan().reads));
@@ -82,12 +82,13 @@ async fn flood(
     }
     let attack = attack_of(quota);
     if runner.clock.is_none() {
-        let reason = "its clock cannot be held; give `Hardening::new` the router and no app";
+        let reason =
+            "its clock cannot be stopped: pass the router to `Hardening::new` instead of an app";
         return runner.leave(QUOTA.family, target, attack, reason);
     }
     let Some(limit) = quota.limit.filter(|limit| *limit <= MAX_REQUESTS) else {
         let reason = match quota.limit {
-            Some(limit) => format!("{limit} requests are too many to be sent"),
+            Some(limit) => format!("{limit} requests are too many to send"),
             None => "the number of requests depends on the request".to_owned(),
         };
         return runner.leave(QUOTA.family, target, attack, reason);
@@ -119,12 +120,12 @@ async fn claim_addresses(
 ) {
     let trusted = &runner.router().trust_proxy;
     if trusted.iter().any(|proxy| proxy.parse::<u64>().is_ok()) {
-        let reason = "a number of proxies is trusted, so that each client may claim an address";
-        let attack = format!("claimed addresses against the rate limit {}", quota.name);
+        let reason = "the router trusts proxies, so each client can claim an address";
+        let attack = format!("forged addresses against the rate limit {}", quota.name);
         return runner.leave(KEY.family, target, attack, reason);
     }
     for (name, value) in CLAIMED_ADDRESSES {
-        let attack = format!("the header `{name}: {value}` behind the quota {}", quota.name);
+        let attack = format!("the header `{name}: {value}` above the quota {}", quota.name);
         let shot = shot.clone().set(name, value);
         let exchange = match runner.send(target, &shot).await {
             Ok(exchange) => exchange,
@@ -135,7 +136,7 @@ async fn claim_addresses(
         };
         let verdict = match exchange.status {
             StatusCode::TOO_MANY_REQUESTS => Verdict::Refused,
-            status => Verdict::GotThrough(format!("the answer is {status}")),
+            status => Verdict::GotThrough(format!("the response is {status}")),
         };
         runner.note(&KEY, target, attack, Some(&exchange), verdict);
     }
@@ -150,13 +151,13 @@ fn is_limited(exchange: &Exchange, limit: u64) -> Verdict {
             Verdict::GotThrough("a 429 without `Retry-After` in seconds".into())
         }
         (status, _) => {
-            Verdict::GotThrough(format!("the answer to request {} is {status}", limit + 1))
+            Verdict::GotThrough(format!("the response to request {} is {status}", limit + 1))
         }
     }
 }
 
 fn attack_of(quota: &QuotaInfo) -> String {
-    format!("more requests than the rate limit {} lets through", quota.name)
+    format!("more requests than the rate limit {} allows", quota.name)
 }
 
 const CLAIMED_ADDRESSES: [(&str, &str); 7] = [
@@ -170,7 +171,7 @@ const CLAIMED_ADDRESSES: [(&str, &str); 7] = [
 ];
 
 const REACHES_HANDLER: &str =
-    "each request reaches the handler; `Hardening::allow_reads` sends those of GET";
+    "each request reaches the handler: use `Hardening::allow_reads` to send GET requests";
 
 /// The largest quota that is attacked.
 const MAX_REQUESTS: u64 = 10_000;

@@ -107,7 +107,7 @@ pub struct HardeningFailure {
     pub route: Option<String>,
     /// The source location of the route.
     pub location: Option<Place>,
-    /// The finding, such as `the answer is 200 OK`.
+    /// The finding, such as `the response is 200 OK`.
     pub found: String,
     /// The violated rule.
     pub rule: String,
@@ -243,7 +243,7 @@ impl HardeningReport {
             }
         }
         if !reasons.is_empty() {
-            writeln!(f, "\nNot attacked, so that nothing is known of it:")?;
+            writeln!(f, "\nNot attacked, so not proven:")?;
         }
         for (family, reason) in reasons {
             let all = || {
@@ -286,7 +286,7 @@ impl fmt::Display for HardeningReport {
         }
         self.write_left(f)?;
         if !self.skipped.is_empty() {
-            writeln!(f, "\nLeft out on purpose:")?;
+            writeln!(f, "\nSkipped on purpose:")?;
         }
         for SkippedAttacks { family, route, reason, attacks } in &self.skipped {
             writeln!(f, "  {family}, {route}: {reason} ({attacks} attacks)")?;

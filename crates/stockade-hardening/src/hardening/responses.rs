@@ -14,27 +14,27 @@ use crate::exchange::Exchange;
 
 const SECURITY_HEADERS: Rule = Rule {
     family: AttackFamily::Responses,
-    text: "each answer has the security headers of the router (OWASP API8)",
-    mend: "take away what removes them from a response; what shall be without one sets its own \
-           value",
+    text: "each response has the security headers of the router (OWASP API8)",
+    mend: "remove the code that deletes them from a response, and set another value instead",
 };
 
 const SILENCE: Rule = Rule {
     family: AttackFamily::Responses,
-    text: "no answer names the program or its version",
-    mend: "take the header away where it is written",
+    text: "no response names the program or its version",
+    mend: "remove the code that writes the header",
 };
 
 const GENERIC: Rule = Rule {
     family: AttackFamily::Responses,
-    text: "the body of a 5xx says nothing of its cause",
-    mend: "answer with an error that becomes an `ApiError`, and do not set `expose_errors`",
+    text: "the body of a 5xx does not reveal its cause",
+    mend: "return an error that becomes an `ApiError`, and do not set `expose_errors`",
 };
 
 const LINES: Rule = Rule {
     family: AttackFamily::Responses,
-    text: "line ends in a value end no line of an answer's head, and cause no 5xx",
-    mend: "make headers of values by `HeaderValue`, after checking them, and not by splitting text",
+    text: "line breaks in a value do not start a new line in the head of a response, and do not \
+           cause a 5xx",
+    mend: "check values and create headers with `HeaderValue`, and do not split text",
 };
 
 /// Sends line breaks in values, and safe requests if they are allowed.
@@ -45,7 +45,7 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
         runner.note(&GENERIC, None, "the messages of 5xx errors", None, verdict);
     }
     if runner.router().security_headers.is_empty() {
-        let reason = "they are off (`enable_security_headers`)";
+        let reason = "they are disabled (`enable_security_headers`)";
         runner.leave(SECURITY_HEADERS.family, None, "security headers", reason);
     }
     let targets = Arc::clone(&runner.targets);
@@ -77,9 +77,9 @@ async fn attack_cause(runner: &mut Runner<'_>, target: &AttackTarget) {
 fn hides_cause(exchange: &Exchange) -> Verdict {
     let text = String::from_utf8_lossy(&exchange.body);
     match exchange.status {
-        _ if text.contains(CAUSE) => Verdict::GotThrough("the cause stands in the body".to_owned()),
+        _ if text.contains(CAUSE) => Verdict::GotThrough("the body contains the cause".to_owned()),
         status if status.is_server_error() => Verdict::Refused,
-        status => Verdict::Unproven(format!("it was answered with {status}")),
+        status => Verdict::Unproven(format!("the response was {status}")),
     }
 }
 
@@ -90,8 +90,8 @@ async fn attack_query(runner: &mut Runner<'_>, target: &AttackTarget) {
     let reads = runner.plan().reads;
     let Some(shot) = target.refused().or_else(|| target.read().filter(|_| reads)) else {
         let reason =
-            "each request reaches the handler; `Hardening::allow_reads` sends those of GET";
-        return runner.leave(LINES.family, Some(target), "line ends in the query", reason);
+            "each request reaches the handler: use `Hardening::allow_reads` to send GET requests";
+        return runner.leave(LINES.family, Some(target), "line breaks in the query", reason);
     };
     let separator = if shot.target.contains('?') { '&' } else { '?' };
     let names = target.route.query.as_ref().and_then(|query| query.get("properties"));
@@ -100,7 +100,7 @@ async fn attack_query(runner: &mut Runner<'_>, target: &AttackTarget) {
     let pairs: Vec<String> = names.map(|name| format!("{name}={INJECTED}")).collect();
     let query = format!("{}{separator}{}", shot.target, pairs.join("&"));
     let shot = shot.target(query).add("referer", "http://localhost/%0d%0aX-Injected:1");
-    runner.attack(&LINES, Some(target), "line ends in the query", shot, is_one_head).await;
+    runner.attack(&LINES, Some(target), "line breaks in the query", shot, is_one_head).await;
 }
 
 async fn attack_path(runner: &mut Runner<'_>, target: &AttackTarget) {
@@ -109,9 +109,9 @@ async fn attack_path(runner: &mut Runner<'_>, target: &AttackTarget) {
     let is_taken = runner.target_of(&shot).is_some() && !target.needs_user();
     if is_taken || reaches_fallback(runner, &shot) {
         let reason = "the request reaches a handler";
-        return runner.leave(LINES.family, Some(target), "line ends in the path", reason);
+        return runner.leave(LINES.family, Some(target), "line breaks in the path", reason);
     }
-    runner.attack(&LINES, Some(target), "line ends in the path", shot, is_one_head).await;
+    runner.attack(&LINES, Some(target), "line breaks in the path", shot, is_one_head).await;
 }
 
 /// Validates a response to a value with line breaks. All responses are searched
@@ -119,7 +119,7 @@ async fn attack_path(runner: &mut Runner<'_>, target: &AttackTarget) {
 fn is_one_head(exchange: &Exchange) -> Verdict {
     match exchange.status {
         status if status.is_server_error() => {
-            Verdict::GotThrough(format!("the answer is {status}"))
+            Verdict::GotThrough(format!("the response is {status}"))
         }
         _ => Verdict::Refused,
     }
@@ -144,17 +144,17 @@ pub(super) fn validate(
     let is_http = exchange.status != StatusCode::SWITCHING_PROTOCOLS;
     for (name, _) in map.router.security_headers.iter().filter(|_| is_http) {
         if !exchange.headers.contains_key(name.as_str()) {
-            let found = format!("an answer without `{name}`");
+            let found = format!("a response without `{name}`");
             fail(&SECURITY_HEADERS, "security headers".to_owned(), found);
         }
     }
     for name in TELLING.iter().filter(|name| exchange.headers.contains_key(**name)) {
-        let found = format!("an answer with `{name}`");
-        fail(&SILENCE, "names of programs".to_owned(), found);
+        let found = format!("a response with `{name}`");
+        fail(&SILENCE, "program names".to_owned(), found);
     }
     if exchange.headers.contains_key("x-injected") {
-        let found = "a header that stood in a value".to_owned();
-        fail(&LINES, "line ends in values".to_owned(), found);
+        let found = "a header from a value".to_owned();
+        fail(&LINES, "line breaks in values".to_owned(), found);
     }
     if exchange.status.is_server_error()
         && let Some(found) = telling_body(target, exchange)
@@ -162,7 +162,7 @@ pub(super) fn validate(
         fail(&GENERIC, "the body of a 5xx".to_owned(), found);
     }
     if is_right {
-        runner.note(&SECURITY_HEADERS, target, "an answer", None, Verdict::Refused);
+        runner.note(&SECURITY_HEADERS, target, "a response", None, Verdict::Refused);
     }
 }
 
@@ -174,7 +174,7 @@ fn telling_body(target: Option<&AttackTarget>, exchange: &Exchange) -> Option<St
         return None;
     }
     let Ok(body) = serde_json::from_str::<Value>(&text) else {
-        return Some("a text of the application's own".to_owned());
+        return Some("a text of the application".to_owned());
     };
     if let Some(word) = TELLING_TEXTS.iter().find(|word| text.contains(**word)) {
         return Some(format!("`{word}` in the body"));
@@ -187,7 +187,7 @@ fn telling_body(target: Option<&AttackTarget>, exchange: &Exchange) -> Option<St
         Some(told) if told == standard => {
             body.get("details").map(|_| "details in the body".to_owned())
         }
-        _ => Some("a message of the application's own".to_owned()),
+        _ => Some("a message of the application".to_owned()),
     }
 }
 

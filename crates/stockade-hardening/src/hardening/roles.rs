@@ -12,12 +12,12 @@ use crate::exchange::Exchange;
 
 const RULE: Rule = Rule {
     family: AttackFamily::Roles,
-    text: "a user without the role or the permission of a route gets 403, and the handler does \
-           not run (OWASP API1, API5)",
-    mend: "put `with_role` or `with_permission` behind `with_auth` and in front of the handler",
+    text: "a user without the role or the permission of a route gets a 403, and the handler \
+           does not run (OWASP API1, API5)",
+    mend: "put `with_role` or `with_permission` after `with_auth` and before the handler",
 };
 
-const UNKNOWN: &str = "no user with these roles is known; tell one by `Hardening::users`";
+const UNKNOWN: &str = "no user with these roles is known: add one with `Hardening::users`";
 
 /// Sends requests from users with insufficient rights.
 pub(super) async fn attack(runner: &mut Runner<'_>) {
@@ -41,7 +41,12 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
             (false, true) => attack_as(runner, target, &[]).await,
             (false, false) => {
                 let reason = "users with the role may also have the permission";
-                runner.leave(RULE.family, Some(target), "the permission beside a role", reason);
+                runner.leave(
+                    RULE.family,
+                    Some(target),
+                    "the permission in addition to a role",
+                    reason,
+                );
             }
         }
     }
@@ -66,8 +71,8 @@ fn is_forbidden(exchange: &Exchange) -> Verdict {
     match exchange.status {
         StatusCode::FORBIDDEN => Verdict::Refused,
         StatusCode::UNAUTHORIZED => {
-            Verdict::Unproven("the credentials of the user were refused with 401".into())
+            Verdict::Unproven("the credentials of the user were rejected with 401".into())
         }
-        status => Verdict::GotThrough(format!("the answer is {status}")),
+        status => Verdict::GotThrough(format!("the response is {status}")),
     }
 }

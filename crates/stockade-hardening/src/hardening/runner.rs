@@ -134,8 +134,8 @@ impl<'h> Runner<'h> {
         }
         let user = self.user(&target.roles());
         if user.is_none() {
-            let reason = "no user whom the route lets through is known; tell one by \
-                          `Hardening::users`";
+            let reason =
+                "no user with access to the route is known: add one with `Hardening::users`";
             self.leave(family, Some(target), attack, reason);
         }
         user.map(|user| target.shot().of(&user))
@@ -167,7 +167,7 @@ impl<'h> Runner<'h> {
             Err(reason) => return self.leave(rule.family, target, attack, reason),
         };
         let verdict = match exchange.status {
-            StatusCode::TOO_MANY_REQUESTS => Verdict::Unproven("it was answered with 429".into()),
+            StatusCode::TOO_MANY_REQUESTS => Verdict::Unproven("the response was 429".into()),
             _ => validator(&exchange),
         };
         self.note(rule, target, attack, Some(&exchange), verdict);
@@ -282,7 +282,7 @@ impl<'h> Runner<'h> {
         let asked = Arc::new(shot.sent(self.plan.location));
         start(&self.app).await;
         let response = tokio::time::timeout(PATIENCE, answer).await;
-        let response = response.map_err(|_| format!("no answer came within {PATIENCE:?}"))?;
+        let response = response.map_err(|_| format!("no response within {PATIENCE:?}"))?;
         let exchange = read(asked, response).await;
         responses::validate(self, target, &exchange);
         Ok(exchange)
@@ -296,9 +296,9 @@ impl<'h> Runner<'h> {
                     attack: "a skip".to_owned(),
                     route: Some(skip.route.clone()),
                     location: None,
-                    found: "it leaves nothing out".to_owned(),
+                    found: "it skips no attack".to_owned(),
                     rule: "each skip is needed".to_owned(),
-                    mend: "take it out, or write the route as the report does".to_owned(),
+                    mend: "remove it, or write the route as in the report".to_owned(),
                     exchange: None,
                     times: 1,
                 });
@@ -355,5 +355,5 @@ const A_DAY: Duration = Duration::from_secs(86_400);
 const EVERY_ROUTE: &str = "*";
 
 const NO_PATH: &str =
-    "no path was found that the route takes; give its parameters by `Hardening::param`";
-const RPC_METHOD: &str = "the calls of a method are not attacked one by one; its route is";
+    "found no path that matches the route: set its parameters with `Hardening::param`";
+const RPC_METHOD: &str = "only the route of a method is attacked, not its individual calls";

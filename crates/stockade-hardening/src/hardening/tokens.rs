@@ -25,7 +25,7 @@ pub(super) fn without_secret(claims: Option<&Value>, public_keys: &[String]) -> 
     for key in public_keys {
         for key in [key.as_str(), key.trim()] {
             if let Some(token) = signed(key, claims, NOW) {
-                forged.push(("a token signed by HS256 with the public key".into(), token));
+                forged.push(("a token signed with HS256 and the public key".into(), token));
             }
         }
     }
@@ -37,7 +37,7 @@ pub(super) fn without_secret(claims: Option<&Value>, public_keys: &[String]) -> 
 pub(super) fn with_secret(secret: &Secret, claims: &Value) -> Vec<Forged> {
     let mut forged = Vec::new();
     if let Some(token) = issued(secret, claims, PAST, Duration::from_secs(3_600)) {
-        forged.push(("a token that has expired".into(), token));
+        forged.push(("an expired token".into(), token));
     }
     let mut early = claims.clone();
     early["nbf"] = FUTURE.into();
@@ -56,13 +56,13 @@ pub(super) fn tampered(token: &str) -> Vec<Forged> {
     let mut forged: Vec<Forged> = UNSIGNED
         .iter()
         .map(|(name, header)| {
-            (format!("a good token turned to alg: {name}"), format!("{header}.{payload}."))
+            (format!("a valid token changed to alg: {name}"), format!("{header}.{payload}."))
         })
         .collect();
     let shorter = signature.get(..signature.len().saturating_sub(4)).unwrap_or_default();
     forged
-        .push(("a token whose signature is cut off".into(), format!("{head}.{payload}.{shorter}")));
-    forged.push(("a good token without its signature".into(), format!("{head}.{payload}.")));
+        .push(("a token with a truncated signature".into(), format!("{head}.{payload}.{shorter}")));
+    forged.push(("a valid token without its signature".into(), format!("{head}.{payload}.")));
     let first = if signature.starts_with('A') { "B" } else { "A" };
     let rest = signature.get(1..).unwrap_or_default();
     let changed = format!("{head}.{payload}.{first}{rest}");

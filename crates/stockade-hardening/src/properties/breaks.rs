@@ -92,7 +92,7 @@ impl Finder<'_> {
             return;
         }
         if rules.contains_key("not") {
-            self.leave_out(place, "not", "the rule is code, which has no name in documents");
+            self.leave_out(place, "not", "the rule is code, which documents do not name");
         }
         let takes =
             |name: &str| rules.get("type").is_some_and(|it| names_of(it).any(|it| it == name));
@@ -224,7 +224,7 @@ impl Finder<'_> {
                     let long = Just(json!("a".repeat(most + 1))).boxed();
                     self.replace(place, long, &["maxLength", "max", "format"]);
                 }
-                None => self.leave_out(place, "maxLength", "a longer text is too large"),
+                None => self.leave_out(place, "maxLength", "a longer string is too large"),
             }
         }
         if let Some(pattern) = pattern {
@@ -237,9 +237,11 @@ impl Finder<'_> {
                     Just(json!("!")).boxed(),
                     &["format", format, short_form(format)],
                 ),
-                None => {
-                    self.leave_out(place, "format", &format!("texts of `{format}` are not known"))
-                }
+                None => self.leave_out(
+                    place,
+                    "format",
+                    &format!("cannot generate strings of the format `{format}`"),
+                ),
             }
         }
     }
@@ -270,7 +272,9 @@ impl Finder<'_> {
         };
         match found {
             Some(text) => self.replace(place, Just(json!(text)).boxed(), names),
-            None => self.leave_out(place, "pattern", "no text was found that breaks it alone"),
+            None => {
+                self.leave_out(place, "pattern", "found no string that violates only this rule")
+            }
         }
     }
 
@@ -367,7 +371,7 @@ impl Finder<'_> {
         }
         for name in ["minProperties", "maxProperties"] {
             if rules.contains_key(name) {
-                self.leave_out(place, name, "members of any name are not counted");
+                self.leave_out(place, name, "members with any name are not counted");
             }
         }
     }

@@ -55,7 +55,7 @@ impl RouteCheck<'_> {
                 return Ok(tree);
             }
         }
-        Err("the path keeps it away from the route".to_owned())
+        Err("the path does not match the route".to_owned())
     }
 
     /// Returns true if the path of an input leads to the route with the
@@ -207,7 +207,7 @@ impl RouteCheck<'_> {
             return Err(without("the target cannot be sent".to_owned()));
         };
         start(&self.app).await;
-        let late = || without(format!("no whole response within {PATIENCE:?}"));
+        let late = || without(format!("no complete response within {PATIENCE:?}"));
         let response = timeout(PATIENCE, self.app.handle(request)).await.map_err(|_| late())?;
         let (head, body) = response.into_parts();
         let content_type = head.headers.get(http::header::CONTENT_TYPE);
@@ -216,7 +216,7 @@ impl RouteCheck<'_> {
             content_type.is_none_or(|it| !it.as_bytes().starts_with(b"text/event-stream"));
         let body = if is_whole {
             let whole = timeout(PATIENCE, body.collect(MAX_WHOLE)).await.map_err(|_| late())?;
-            whole.map_err(|error| without(format!("the body broke off: {error}")))?
+            whole.map_err(|error| without(format!("the body ended early: {error}")))?
         } else {
             Bytes::new()
         };

@@ -110,7 +110,7 @@ pub(super) fn inputs(
             let made = maker.values(schema, focus_on(InputPart::Query));
             let made = made.map_err(|why| format!("query: {why}"))?;
             let made = made.prop_map(with_pairs_of_objects);
-            made.prop_filter("no query was found that an address can hold", can_be_pairs).boxed()
+            made.prop_filter("found no query that fits in an address", can_be_pairs).boxed()
         }
         None => Just(Value::Object(Map::new())).boxed(),
     };
@@ -171,7 +171,9 @@ fn values_of(
             let (schemas, schema) = (maker.schemas.clone(), schema.clone());
             let values = text::of_pattern(constraint)?.prop_map(Value::from);
             let fits = move |value: &Value| schemas.fits(&schema, value);
-            Ok(values.prop_filter("no parameter fits its constraint and its schema", fits).boxed())
+            Ok(values
+                .prop_filter("no parameter matches both its constraint and its schema", fits)
+                .boxed())
         }
         _ => maker.values(&param.schema, focus),
     }
@@ -183,7 +185,7 @@ fn body_of(
     focus: Focus<'_>,
 ) -> Result<BoxedStrategy<Option<Body>>, String> {
     let mut forms: Vec<(u32, BoxedStrategy<Option<Body>>)> = Vec::new();
-    let mut error = "no form of its body can be made".to_owned();
+    let mut error = "cannot generate a form for its body".to_owned();
     for content in &info.content {
         let media_type = &*content.media_type;
         if focus.is_some() && media_type != JSON {
@@ -198,15 +200,14 @@ fn body_of(
             JSON => (4, maker.values(&content.schema, focus)),
             FORM | TEXT => (1, flat.values(&content.schema, None)),
             ANY => (1, Ok(Just(Value::from("text")).boxed())),
-            other => (1, Err(format!("bodies of {other} are not made"))),
+            other => (1, Err(format!("cannot generate bodies of type {other}"))),
         };
         let kind = media_type.to_owned();
         let is_writable = move |value: &Value| can_be_body(&kind, value);
         let media_type = media_type.to_owned();
         match made {
             Ok(made) => {
-                let values =
-                    made.prop_filter("no body was found that its form can hold", is_writable);
+                let values = made.prop_filter("found no body that fits its format", is_writable);
                 let body = move |value| Some(Body { media_type: media_type.clone(), value });
                 forms.push((weight, values.prop_map(body).boxed()));
             }

@@ -131,7 +131,7 @@ pub fn check_schemas(app: impl IntoApp) -> PropertyCheck {
 }
 
 /// A check of all routes with generated input; see [`check_schemas`].
-#[must_use = "it does nothing until `run`"]
+#[must_use = "nothing is checked until `run` is called"]
 pub struct PropertyCheck {
     app: Result<App, ConfigError>,
     rebuild: Option<Box<dyn Fn() -> Result<App, ConfigError>>>,
@@ -321,7 +321,7 @@ impl PropertyCheck {
         for route in named.chain(self.own_cases.iter().map(|(route, _)| route)) {
             if !labels.contains(route) {
                 let hint = did_you_mean(route, labels.iter().map(String::as_str));
-                fail(format_args!("PropertyCheck: there is no route {route:?}{hint}"));
+                fail(format_args!("PropertyCheck: unknown route {route:?}{hint}"));
             }
         }
         for (path, _) in &self.skipped_below {
@@ -333,7 +333,7 @@ impl PropertyCheck {
                     slashes(&route.path).into_iter().filter_map(|end| route.path.get(..end))
                 });
                 let hint = did_you_mean(path, paths);
-                fail(format_args!("PropertyCheck: there is no route below {path:?}{hint}"));
+                fail(format_args!("PropertyCheck: no route below {path:?}{hint}"));
             }
         }
         let params = || routes.iter().flat_map(|route| &route.params).map(|it| it.name.as_str());
@@ -343,7 +343,7 @@ impl PropertyCheck {
                 let known: BTreeSet<&str> = params().collect();
                 let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
                 fail(format_args!(
-                    "PropertyCheck: no path has the parameter {name:?}{hint}; the paths have {}",
+                    "PropertyCheck: unknown parameter {name:?}{hint}: the paths have {}",
                     known.join(", ")
                 ));
             }

@@ -104,9 +104,9 @@ impl fmt::Display for SchemaReport {
         let unchecked: usize = self.routes.iter().map(|route| route.not_checked.len()).sum();
         writeln!(f, "\n{failures} failures, {unchecked} parts not checked, seed {}", self.seed)?;
         match (&self.not_kept, &self.kept_in) {
-            (Some(why), _) => writeln!(f, "failing cases are not kept: {why}"),
+            (Some(why), _) => writeln!(f, "cannot save the failing cases: {why}"),
             (None, Some(file)) if failures > 0 => {
-                writeln!(f, "the failing cases are kept in {}", file.display())
+                writeln!(f, "the failing cases are saved in {}", file.display())
             }
             _ => Ok(()),
         }

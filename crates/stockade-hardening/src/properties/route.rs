@@ -108,9 +108,9 @@ impl<'c> RouteCheck<'c> {
         }
         let reason = match self.route.kind {
             RouteKind::Http => return None,
-            RouteKind::WebSocket => "messages of WebSockets are not made",
-            RouteKind::RpcMethod => "calls of JSON-RPC are not made",
-            _ => "a service inside of it describes nothing",
+            RouteKind::WebSocket => "WebSocket messages are not generated",
+            RouteKind::RpcMethod => "JSON-RPC calls are not generated",
+            _ => "a service inside does not describe its routes",
         };
         Some(reason.to_owned())
     }
@@ -127,7 +127,9 @@ impl<'c> RouteCheck<'c> {
         }
         if access.user == Need::Required && self.credentials.is_none() {
             let who = if roles.is_empty() { "a user".to_owned() } else { roles.join(" and ") };
-            return Some(format!("it needs the credentials of {who} (PropertyCheck::users)"));
+            return Some(format!(
+                "it requires the credentials of {who}: add them with PropertyCheck::users"
+            ));
         }
         if let Some(name) = self.misfit() {
             return Some(format!("the value of `param({name:?}, …)` does not fit its schema"));
@@ -141,7 +143,10 @@ impl<'c> RouteCheck<'c> {
             header.required && !is_sent && !is_made
         });
         needed.map(|header| {
-            format!("the header {} has no schema to make it of: skip the route", header.name)
+            format!(
+                "cannot generate the header {}, because it does not have a schema: skip the route",
+                header.name
+            )
         })
     }
 
@@ -313,7 +318,7 @@ impl<'c> RouteCheck<'c> {
         }
         let statuses: BTreeSet<String> = replies.keys().map(u16::to_string).collect();
         let statuses = statuses.into_iter().collect::<Vec<_>>().join(", ");
-        self.leave_out("replies of success", format!("none came, only {statuses}"));
+        self.leave_out("successful responses", format!("found none, only {statuses}"));
     }
 
     /// Adds a failure if no valid input was accepted and nothing else failed,
@@ -353,7 +358,8 @@ fn roles_of(lists: &[Vec<String>]) -> Vec<String> {
 }
 
 /// The remedies for a route without a valid case.
-const HELP: &str = "set values by `param` or credentials by `users`, or leave it out by `skip`";
+const HELP: &str =
+    "set values with `param` or credentials with `users`, or skip the route with `skip`";
 
 /// The number of valid cases for each case that violates a rule.
 const BROKEN: u32 = 16;

@@ -53,7 +53,7 @@ pub(super) fn of_pattern(pattern: &str) -> Result<BoxedStrategy<String>, String>
         // A syntax error has several lines; the last contains the reason.
         let words = error.to_string();
         let words = words.lines().last().unwrap_or_default();
-        format!("no text can be made of the pattern {pattern}: {words}")
+        format!("cannot generate a string for the pattern {pattern}: {words}")
     };
     let parsed = pattern_hir(pattern).map_err(|error| unknown(&error))?;
     let text = string_regex_parsed(&readable(&parsed)).map_err(|error| unknown(&error))?;

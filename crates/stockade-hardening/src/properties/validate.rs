@@ -62,22 +62,23 @@ pub(super) fn valid(route: &RouteInfo, answered: &Answered) -> Verdict {
     let errors = answered.field_errors();
     if !errors.is_empty() && errors.iter().all(|(_, rule)| rule == "custom") {
         return Verdict::Beside(
-            "refused by a rule that is code, which no schema can say".to_owned(),
+            "rejected by a rule in code, which a schema cannot contain".to_owned(),
         );
     }
     let is_within_object = |(field, _): &(String, String)| field.contains('.');
     if !errors.is_empty() && errors.iter().all(is_within_object) && takes_merge_patch(route) {
         return Verdict::Beside(
-            "a part of an object was sent, and the whole that came of it was refused".to_owned(),
+            "a part of an object was sent, and the resulting object was rejected".to_owned(),
         );
     }
     match errors.first() {
         Some((field, rule)) => Verdict::wrong(format_args!(
-            "valid input is answered with {status}: {field:?} breaks {rule:?}, which its schema does not say"
+            "valid input gets {status}: {field:?} violates {rule:?}, which its schema does not \
+             contain"
         )),
         None if is_documented(route, status) => Verdict::Right,
         None => Verdict::wrong(format_args!(
-            "valid input is answered with {status}, which neither handler nor middleware documents"
+            "valid input gets {status}, which neither the handler nor middleware documents"
         )),
     }
 }
@@ -91,13 +92,13 @@ fn ahead(route: &RouteInfo, answered: &Answered) -> Option<Verdict> {
         _ => false,
     };
     if is_refused {
-        return Some(Verdict::Beside(format!("answered with {status}")));
+        return Some(Verdict::Beside(format!("the response is {status}")));
     }
     // A response that names fields is a failed validation, regardless of its
     // sender.
     let by = middleware_of(route, status).filter(|_| answered.field_errors().is_empty())?;
     let is_ours = is_documented_by(route, "handler", status);
-    (!is_ours).then(|| Verdict::Beside(format!("`{by}` answered with {status}")))
+    (!is_ours).then(|| Verdict::Beside(format!("`{by}` responded with {status}")))
 }
 
 /// Returns the name of the middleware that documents an error of this status.
@@ -146,17 +147,17 @@ pub(super) fn broken(route: &RouteInfo, found: &Break, answered: &Answered) -> V
     let Break { field, rules, is_in_variant, .. } = found;
     let status = answered.status();
     if matches!(status, 401 | 403 | 413 | 429) {
-        return Verdict::Beside(format!("answered with {status}"));
+        return Verdict::Beside(format!("the response is {status}"));
     }
     let expected = validation_status(route);
     let rule = rules.first().map_or("", String::as_str);
     if status != expected {
         if let Some(by) = middleware_of(route, status) {
             // It runs before validation.
-            return Verdict::Beside(format!("`{by}` answered with {status}"));
+            return Verdict::Beside(format!("`{by}` responded with {status}"));
         }
         return Verdict::wrong(format_args!(
-            "{field:?} breaks `{rule}`, and the answer is {status}, not {expected}"
+            "{field:?} violates `{rule}`: expected the status {expected}, found {status}"
         ));
     }
     let errors = answered.field_errors();
@@ -169,7 +170,7 @@ pub(super) fn broken(route: &RouteInfo, found: &Break, answered: &Answered) -> V
             Verdict::Right
         } else {
             Verdict::wrong(format_args!(
-                "{field:?} breaks `{rule}`, and the answer does not name it"
+                "{field:?} violates `{rule}`, but the response does not name it"
             ))
         };
     }
@@ -182,7 +183,7 @@ pub(super) fn broken(route: &RouteInfo, found: &Break, answered: &Answered) -> V
     let named: Vec<String> =
         errors.iter().map(|(field, rule)| format!("{field:?} by `{rule}`")).collect();
     Verdict::wrong(format_args!(
-        "{field:?} breaks `{}`, and the answer names {}",
+        "{field:?} violates `{}`, but the response names {}",
         rules.join("` or `"),
         named.join(", ")
     ))

@@ -64,7 +64,7 @@ impl Maker {
         }
         let (schemas, schema) = (Rc::clone(&self.schemas), schema.clone());
         let fits = move |value: &Value| schemas.fits(&schema, value);
-        Ok(made.prop_filter("no value was found that fits the schema", fits).boxed())
+        Ok(made.prop_filter("found no value that matches the schema", fits).boxed())
     }
 
     /// Returns a strategy for a schema that is nested in these named schemas.
@@ -112,13 +112,13 @@ impl Maker {
 
     fn union(&self, parts: &[&Value], focus: Focus<'_>, above: &mut Vec<String>) -> Made {
         if let Some(([Step::Variant(index), rest @ ..], edit)) = focus {
-            let part = parts.get(*index).ok_or_else(|| "there is no such variant".to_owned())?;
+            let part = parts.get(*index).ok_or_else(|| "the variant does not exist".to_owned())?;
             let made = self.make(part, Some((rest, edit)), above)?;
             let others = parts.iter().enumerate().filter(|(other, _)| other != index);
             let others: Vec<Value> = others.map(|(_, part)| (*part).clone()).collect();
             let schemas = Rc::clone(&self.schemas);
             let is_broken = move |value: &Value| !others.iter().any(|it| schemas.fits(it, value));
-            return Ok(made.prop_filter("the value fits another variant", is_broken).boxed());
+            return Ok(made.prop_filter("the value matches another variant", is_broken).boxed());
         }
         let parts = parts.iter().filter(|part| self.has_null() || part["type"] != "null");
         let made = parts.map(|part| self.make(part, None, above));
@@ -162,7 +162,7 @@ impl Maker {
         };
         let (schemas, rules) = (Rc::clone(&self.schemas), Value::Object(rules.clone()));
         let fits = move |text: &str| schemas.fits(&rules, &text.into());
-        let texts = text::only(texts, "no text was found that fits the schema", Rc::new(fits));
+        let texts = text::only(texts, "found no string that matches the schema", Rc::new(fits));
         Ok(texts.prop_map(Value::from).boxed())
     }
 
@@ -208,7 +208,7 @@ impl Maker {
             Err(error) => return Err(error),
         };
         if most < least {
-            return Err("no list has so few items".to_owned());
+            return Err("a list cannot have so few items".to_owned());
         }
         let usual = most.min(least.saturating_add(3));
         let lists = prop::collection::vec(item.clone(), least..=usual);
@@ -365,13 +365,13 @@ fn whole(rules: &Map<String, Value>) -> BoxedStrategy<Value> {
 pub(super) fn number_of(number: i128) -> Value {
     let signed = i64::try_from(number).map(Value::from);
     let unsigned = || u64::try_from(number).map(Value::from);
-    #[expect(clippy::cast_precision_loss, reason = "JSON does not have another number for it")]
+    #[expect(clippy::cast_precision_loss, reason = "JSON cannot represent another number")]
     signed.or_else(|_| unsigned()).unwrap_or_else(|_| json!(number as f64))
 }
 
 /// Returns a bound as an integer.
 fn whole_or_near(bound: &Value) -> Option<i128> {
-    #[expect(clippy::cast_possible_truncation, reason = "a float becomes the nearest bound")]
+    #[expect(clippy::cast_possible_truncation, reason = "a float is rounded to the nearest bound")]
     let near = |bound: f64| bound as i128;
     whole_of(bound).or_else(|| bound.as_f64().map(near))
 }
@@ -383,7 +383,7 @@ fn number(rules: &Map<String, Value>) -> BoxedStrategy<Value> {
     let near = prop_oneof![Just(low), Just(high), Just(0.0_f64.clamp(low, high)), low..=high];
     let beyond = ["exclusiveMinimum", "exclusiveMaximum"].map(|name| bound([name, name]));
     let is_within = move |number: &f64| !beyond.contains(&Some(*number));
-    let number = near.prop_filter("no number was found between the bounds", is_within);
+    let number = near.prop_filter("found no number between the bounds", is_within);
     number.prop_map(|number| json!(number)).boxed()
 }
 

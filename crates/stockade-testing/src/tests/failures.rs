@@ -10,7 +10,7 @@ async fn a_failure_prints_the_exchange_without_credentials() {
     let answer = asked.await;
     let said = message(|| answer.assert_status(201));
     let head = format!(
-        "the status is 200, not 201\n\nasked at {}:{line}\n\
+        "the status is 200, not 201\n\nsent at {}:{line}\n\
          > POST /json?token=(redacted)\n\
          > authorization: Bearer (redacted)\n\
          > content-type: application/json\n\
@@ -26,9 +26,9 @@ async fn a_failure_prints_the_exchange_without_credentials() {
     #[track_caller]
     fn check<T>(call: impl FnOnce() -> T, expected: &str) {
         let said = message(call);
-        assert_eq!(said.split("\n\nasked at").next().unwrap(), expected);
+        assert_eq!(said.split("\n\nsent at").next().unwrap(), expected);
     }
-    check(|| answer.assert_header("x-a", "1"), "the header x-a is not there");
+    check(|| answer.assert_header("x-a", "1"), "the header x-a is missing");
     check(|| answer.assert_header("content-type", "x"), "the header content-type is not \"x\"");
     check(
         || answer.assert_no_header("content-type"),
@@ -50,7 +50,7 @@ async fn a_failure_prints_the_exchange_without_credentials() {
         "cannot parse the body as JSON of u8: invalid type: map, expected u8 at line 1 column 0",
     );
     let binary = client.get("/binary").await;
-    assert!(format!("{binary:?}").ends_with("< (2 bytes that are no text)\n"), "{binary:?}");
+    assert!(format!("{binary:?}").ends_with("< (2 bytes that are not text)\n"), "{binary:?}");
     assert!(message(|| binary.text().len()).starts_with("the body is not text: "));
 }
 
@@ -74,7 +74,7 @@ async fn a_rejected_field_has_the_status_of_the_application() {
 async fn a_missing_response_is_a_failure() {
     let client = TestClient::new(router());
     let error = client.get("/never").try_send().await.unwrap_err().to_string();
-    let expected = "no response within 30s (TestClient::with_timeout)\n\nasked at ";
+    let expected = "no response within 30s (TestClient::with_timeout)\n\nsent at ";
     assert!(error.starts_with(expected), "{error}");
     let quick = client.with_timeout(Duration::from_secs(1));
     let error = quick.get("/events").try_send().await.unwrap_err().to_string();
@@ -146,7 +146,7 @@ async fn reports_wrong_use() {
     check(|| TestClient::live("http://localhost?a=1"), "has a query");
     let client = TestClient::new(router());
     check(|| client.get("/").header("a b", "c"), "\"a b\" is not a header name");
-    check(|| client.get("/").bearer("a\nb"), "the value given for authorization cannot be");
+    check(|| client.get("/").bearer("a\nb"), "the value of the header authorization is invalid");
     check(|| client.get("/").peer("nobody"), "found \"nobody\"");
     check(|| client.get("/").query("text"), "cannot serialize the value as key-value pairs");
     let unwritable = std::collections::BTreeMap::from([([1, 2], "a pair as a key")]);

@@ -76,7 +76,7 @@ fn an_assertion_lists_the_findings() {
     assert_policy(create_router(closed, RouterOptions::new()), &Policy::recommended());
     let text = panic_of(|| assert_policy(create_router(open(), RouterOptions::new()), &policy()));
     assert!(
-        text.starts_with("1 findings of the policy:\n  POST /orders: [access-declared]"),
+        text.starts_with("the policy has 1 findings:\n  POST /orders: [access-declared]"),
         "{text}"
     );
 }
