@@ -74,7 +74,7 @@ pub enum StoreError {
         /// several.
         field: String,
     },
-    /// Other items refer to this item to delete.
+    /// Other items refer to the item to delete.
     Referenced,
     /// The store rejects values that the schema allows.
     Invalid(Vec<FieldError>),

@@ -311,8 +311,8 @@ mod tests {
     #[test]
     fn a_list_is_a_batch_if_batches_are_enabled() {
         assert!(matches!(read("[{}, {}]"), Ok(Message::Batch(batch)) if batch.len() == 2));
-        refused("[]", "one operation at least");
-        refused("[{}, {}, {}]", "2 operations at most");
+        refused("[]", "at least one operation");
+        refused("[{}, {}, {}]", "at most 2 operations");
         refused(r#"[["{ a }"]]"#, "invalid type");
         let off = Message::read(b" [{}]", 0, 100).unwrap_err();
         assert_eq!(off.message, "Batches are not supported");

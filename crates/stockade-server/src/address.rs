@@ -335,7 +335,7 @@ mod tests {
     async fn an_invalid_address_is_an_error_that_names_it() {
         for (text, expected) in [
             ("localhost", "cannot listen on localhost: "),
-            ("unix:/tmp/x", "cannot listen on unix:/tmp/x: the text is for addresses of TCP; "),
+            ("unix:/tmp/x", "cannot listen on unix:/tmp/x: a string must be a TCP address; "),
         ] {
             let error = resolve(text).await.unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");

@@ -392,7 +392,7 @@ fn the_build_reports_configuration_errors() {
         Ok(None)
     }
     let basic = || Auth::basic("x", |_: BasicCredentials| None::<u8>);
-    let taken = "the function of `with_auth` takes what belongs to the handler";
+    let taken = "the function of `with_auth` takes an argument that only a handler can take";
     for (auth, expected) in [
         (
             Auth::lookup(async |_: State<u64>| Ok::<_, ApiError>(None::<u8>)),
@@ -401,9 +401,15 @@ fn the_build_reports_configuration_errors() {
         (Auth::api_key(reads_state).or(basic()), "`State<u64>` was not provided"),
         (Auth::lookup(takes_request), taken),
         (Auth::bearer(takes_stream), taken),
-        (basic().scheme("Token"), "with_auth: names and passwords come by the scheme Basic"),
-        (Auth::secret(secret()).scheme("a b").or(basic()), r#"with_auth: "a b" is no name"#),
-        (basic().or(Auth::lookup(by_header).scheme("")), r#"with_auth: "" is no name"#),
+        (basic().scheme("Token"), "with_auth: names and passwords use the scheme Basic"),
+        (
+            Auth::secret(secret()).scheme("a b").or(basic()),
+            r#"with_auth: "a b" is not an authentication scheme"#,
+        ),
+        (
+            basic().or(Auth::lookup(by_header).scheme("")),
+            r#"with_auth: "" is not an authentication scheme"#,
+        ),
     ] {
         let mut router = Router::new().state(Db { is_up: true });
         let line = line!() + 1;

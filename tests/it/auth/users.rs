@@ -226,7 +226,7 @@ fn revocations_need_tokens_and_a_short_leeway() {
     };
     let revocations = Revocations::in_memory;
     let keys = Auth::api_key(|_: ApiKeyHash| None::<Value>);
-    assert!(mistake(keys.revocations(revocations())).contains("revocations are those of tokens"));
+    assert!(mistake(keys.revocations(revocations())).contains("revocations apply only to tokens"));
     let slow = TokenVerifier::new().leeway(std::time::Duration::from_secs(601));
     let slow = Auth::tokens(secret(), slow).revocations(revocations());
     assert!(mistake(slow).contains("601 seconds"));

@@ -233,7 +233,10 @@ fn missing_texts_fail_the_build() {
     // Reports missing texts for a route's problem types and for texts that
     // another language defines.
     let error = issue(Catalogs::builtin());
-    assert!(error.contains("the language \"de\" has no text for `problem-sold-out`"), "{error}");
+    assert!(
+        error.contains("the language \"de\" does not have a text for `problem-sold-out`"),
+        "{error}"
+    );
     assert!(error.contains("languages.rs:"), "{error}");
     // A 5xx is never translated.
     assert!(!error.contains("maintenance"), "{error}");
@@ -243,7 +246,7 @@ fn missing_texts_fail_the_build() {
     }
     let wrong = GERMAN.replace("{ $sku }", "{ $product }");
     let error = issue(Catalogs::builtin().add("de", wrong).unwrap());
-    assert!(error.contains("the text `problem-sold-out` of \"de\" cannot be made"), "{error}");
+    assert!(error.contains("the text `problem-sold-out` of \"de\" cannot be formatted"), "{error}");
     assert!(error.contains("its variables are: `$sku`"), "{error}");
 }
 

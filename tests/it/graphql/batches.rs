@@ -35,7 +35,7 @@ async fn responses_are_in_the_order_of_the_operations() {
 async fn rejects_a_too_large_batch() {
     let client = client(GraphQl::new(schema()).batch(3));
     let message = refused(&client, &batch("{ __typename }", 4)).await;
-    assert!(message.contains("3 operations at most"), "{message}");
+    assert!(message.contains("at most 3 operations"), "{message}");
     send(&client, &batch("{ __typename }", 3)).await.assert_status(200);
 }
 

@@ -104,7 +104,7 @@ fn a_list_is_validated_when_the_router_is_built() {
     }
     let graphql = GraphQl::new(schema()).persisted(PersistedQueries::cache(0));
     let error = TestClient::try_new(router(graphql)).unwrap_err().to_string();
-    assert!(error.contains("one document at least"), "{error}");
+    assert!(error.contains("at least one document"), "{error}");
 }
 
 /// Returns the router's configuration errors for these documents.

@@ -67,7 +67,11 @@ async fn a_client_that_accepts_only_events_gets_errors_as_events() {
 async fn other_clients_get_no_events() {
     let client = without_limit(&Streams::default());
     let refused = ask(&client, "application/json", "subscription { wait }").await;
-    assert!(refused.text().contains("A subscription needs a way"), "{}", refused.text());
+    assert!(
+        refused.text().contains("A subscription needs server-sent events"),
+        "{}",
+        refused.text()
+    );
     let query = ask(&client, "application/json, text/event-stream", "{ me }").await;
     query.assert_json(json!({ "data": { "me": null } }));
     ask(&client, "text/plain", "{ me }").await.assert_status(406);

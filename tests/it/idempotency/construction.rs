@@ -30,7 +30,7 @@ fn invalid_options_are_configuration_errors() {
     check(in_memory().header("date"), "the header `date` must not be replayed");
     check(in_memory().header("a b"), "\"a b\" is not a header name");
     check(in_memory().lease(Duration::from_millis(999)), "must not be shorter than 1 s");
-    check(in_memory().ttl(Duration::from_secs(29)), "kept for less than the lease");
+    check(in_memory().ttl(Duration::from_secs(29)), "the ttl must not be shorter than the lease");
 }
 
 #[test]
@@ -51,10 +51,10 @@ fn authentication_and_decompression_must_precede_the_keys() {
     let once = || with_idempotency(in_memory());
     assert_eq!(mistakes("POST", [by_name(), once()]), "");
     let text = mistakes("POST", [once(), once()]);
-    assert!(text.contains("two middlewares take the idempotency key"), "{text}");
+    assert!(text.contains("two middlewares handle the idempotency key"), "{text}");
     let text = mistakes("POST", [once(), by_name()]);
-    let expected = "`with_idempotency` tells users apart before `with_auth` has found them: \
-                    put `with_auth` first";
+    let expected = "`with_idempotency` distinguishes users, but runs before `with_auth` \
+                    authenticates them: put `with_auth` first";
     assert!(text.contains(expected), "{text}");
     let own = with_idempotency(in_memory().scope_by(|req| Ok(req.path().to_owned())));
     assert_eq!(mistakes("POST", [own, by_name()]), "");

@@ -96,7 +96,7 @@ fn rejects_all_routes_above_the_limit_of_a_router() {
     // second.
     let most = 2 + begin.elapsed().as_secs();
     assert!((1..=most).contains(&(lines.len() as u64)), "{most} s: {lines:?}");
-    assert!(lines[0].starts_with("WARN GET /fast is refused, "), "{lines:?}");
+    assert!(lines[0].starts_with("WARN GET /fast was rejected, "), "{lines:?}");
     let lines = log::lines_with("503 too many requests are in flight");
     assert!(!lines.is_empty() && lines.iter().all(|line| line.starts_with("DEBUG ")), "{lines:?}");
 }

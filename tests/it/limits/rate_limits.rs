@@ -165,7 +165,7 @@ fn warns_of_an_external_store_without_a_failure_policy() {
         let mut router = Router::with_options(RouterOptions::new().rate_limit(limit));
         router.get("/x", async || "x");
         let _app = app(router);
-        let lines = log::lines_with(&format!("the rate limit \"{name}\" refuses every request"));
+        let lines = log::lines_with(&format!("the rate limit \"{name}\" rejects every request"));
         assert_eq!(lines.len(), expected, "{lines:?}");
     }
 }

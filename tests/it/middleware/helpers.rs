@@ -399,7 +399,7 @@ fn a_timeout_has_the_configured_status() {
     let mut router = Router::new();
     router.get("/odd", async || "").timeout(after(200));
     let error = router.build().unwrap_err().to_string();
-    assert!(error.contains("answered with 408, 503 or 504, and not with 200"), "{error}");
+    assert!(error.contains("must be 408, 503 or 504, found 200"), "{error}");
 }
 
 // with_cors

@@ -213,7 +213,7 @@ fn dropping_next_without_a_response_is_a_500_that_names_the_middleware() {
     }
     let app = with(forgets);
     check(&app, "GET /x", r#"500 {"error":"Internal Server Error"}"#);
-    let lines = crate::support::log::lines_with("neither called next nor answered");
+    let lines = crate::support::log::lines_with("neither called next nor returned a response");
     assert!(lines.iter().any(|line| line.contains("forgets")), "{lines:?}");
 }
 

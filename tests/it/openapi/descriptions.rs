@@ -464,7 +464,7 @@ fn the_example_of_a_body_matches_its_schema() {
     let docs = |example| RouteDocs::new("x").example(example);
     let route = |docs: RouteDocs| routes! { "x": { POST: { handler: create, docs: docs } } };
     mistakes(route(docs(json!({ "name": "Ada" }))), &[]);
-    mistakes(route(docs(json!({ "name": 7 }))), &["docs: the example is wrong: name"]);
+    mistakes(route(docs(json!({ "name": 7 }))), &["docs: the example is invalid: name"]);
     let get = routes! { "x": { GET: { handler: open, docs: docs(json!(1)) } } };
     mistakes(get, &["docs: `example` describes a body, but the route does not read one"]);
 }

@@ -115,8 +115,8 @@ fn rejects_arguments_that_the_path_cannot_provide() {
     let expected = [
         "GET /a/:id: `Path<(u32, u32)>` takes 2 parameters, but the path has 1",
         "GET /b/:id/:other: `Path<u32>` takes one parameter, but the path has 2",
-        "Flight>` reads `to`, which the path does not have",
-        "takes one parameter, the path has 0",
+        "Flight>` reads `to`, but the path does not have it",
+        "takes one parameter, but the path has 0",
     ];
     check(router, &expected);
 }
@@ -141,9 +141,9 @@ fn optional_parameters_need_optional_types() {
     router.get("/g/:kind", async |Path(_): Path<Unchecked<Shelf>>| ());
     let expected = [
         "GET /a/:id?: `id` is optional in the path: write `Path<Option<u32>>`",
-        "GET /c/:x/:y?: `y` is optional in the path, and a tuple cannot say",
-        "GET /f/:kind?/:page?: `kind` is optional in the path: in `",
-        "Shelf>>` reads `page`, which the path does not have",
+        "GET /c/:x/:y?: `y` is optional in the path, but a tuple cannot show",
+        "GET /f/:kind?/:page?: `kind` is optional in the path: make it an `Option` in `",
+        "Shelf>>` reads `page`, but the path does not have it",
     ];
     check(router, &expected);
 }

@@ -271,7 +271,7 @@ fn warns_of_origins_in_addition_to_the_star() {
     assert_eq!(allowed(RouterOptions::new().cors_origin("*")), "*");
     assert_eq!(allowed(RouterOptions::new().cors_origin(["*"])), "*");
     let warned = |origins: &str| {
-        let line = format!("WARN of cors_origin {origins} only * counts");
+        let line = format!("WARN only * in cors_origin {origins} has an effect");
         crate::support::log::lines_with(&line).len()
     };
     assert_eq!(warned(r#"["*", "https://beside.example"]"#), 1);

@@ -191,7 +191,7 @@ async fn at_most_1024_handlers_run_without_clients() {
     }
     assert_eq!(job.counts(), [1_030, 0, 6]);
     // Clients cannot flood the log: there is at most one line per second.
-    let lines = log::lines_with("is dropped with its client");
+    let lines = log::lines_with("was dropped when its client disconnected");
     let of_job = lines.iter().filter(|line| line.contains("/crowd/")).count();
     assert!((1..=3).contains(&of_job), "{lines:?}");
     job.go().await;

@@ -114,7 +114,7 @@ fn an_unusable_list_is_a_configuration_error() {
     let wrong = ["json", "application/json; charset=utf-8"];
     let read = serde_json::from_str::<RouterOptions>(&json!({ "accepts": wrong }).to_string());
     let error = read.unwrap_err().to_string();
-    assert!(error.starts_with("accepts: 2 mistakes in the configuration"), "{error}");
+    assert!(error.starts_with("accepts: 2 configuration errors"), "{error}");
     assert_eq!(
         mistakes(Router::with_options(RouterOptions::new().accepts(wrong))),
         [

@@ -46,7 +46,7 @@ fn reads_extensions_set_by_middleware() {
     check(&app, "GET /with/perhaps", "200 acme");
     check(&app, "GET /without/perhaps", "200 nobody");
     check(&app, "GET /without", r#"500 {"error":"Internal Server Error"}"#);
-    let lines = crate::support::log::lines_with("no middleware has put a");
+    let lines = crate::support::log::lines_with("no middleware has added a");
     assert!(lines.iter().any(|line| line.contains("extractors::Tenant` on")), "{lines:?}");
 }
 
@@ -216,9 +216,9 @@ fn the_build_checks_the_requirements_of_middleware() {
     let error = create_router(api, RouterOptions::new()).build().unwrap_err();
     let expected = [
         "GET /state: `State<it::validation::extractors::Visits>` was not provided",
-        "::streams` takes what belongs to the handler",
+        "::streams` takes an argument that only a handler can take",
         "::reads` needs a body, but GET requests have no body",
-        "takes 2 parameters, the path has 1",
+        "takes 2 parameters, but the path has 1",
     ];
     let mistakes = error.issues();
     assert_eq!(mistakes.len(), expected.len(), "{error}");

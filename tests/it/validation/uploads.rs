@@ -165,7 +165,7 @@ fn a_part_above_the_limit_of_the_body_is_a_configuration_error() {
     let handler = async |_: Multipart<Large>| "";
     let built = |tree| create_router(tree, RouterOptions::new()).build();
     let error = built(routes! { POST: handler }).unwrap_err().to_string();
-    assert!(error.contains("field `file`: `max_bytes` is above the limit"), "{error}");
+    assert!(error.contains("field `file`: `max_bytes` is above the body limit"), "{error}");
     built(routes! { POST: { handler, max_body: 3_000_000 } }).unwrap();
 }
 

@@ -346,7 +346,7 @@ mod tests {
         let name: FileName = serde_json::from_str("\"a.txt\"").unwrap();
         assert_eq!(serde_json::to_string(&name).unwrap(), "\"a.txt\"");
         let error = serde_json::from_str::<FileName>("\"../a\"").unwrap_err().to_string();
-        assert!(error.starts_with("A file name has no separators"), "{error}");
+        assert!(error.starts_with("A file name must not contain separators"), "{error}");
         assert_eq!(Path::new("/srv").join(&name), Path::new("/srv/a.txt"));
     }
 }

@@ -99,7 +99,7 @@ fn missing_texts_and_variables_are_configuration_errors() {
         "languages: the language \"fr\" does not have a text for `additionalProperties`, "
     ));
     assert!(!issues[0].contains("`minimum`"));
-    assert!(issues[1].contains("the text `minimum` of \"fr\" cannot be made"), "{issues:?}");
+    assert!(issues[1].contains("the text `minimum` of \"fr\" cannot be formatted"), "{issues:?}");
     assert!(issues[1].contains("its variables are: `$limit`, `$field`"), "{issues:?}");
 }
 

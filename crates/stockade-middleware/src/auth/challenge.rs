@@ -176,7 +176,10 @@ mod tests {
         }
         for name in ["", " ", "a b", "Token ", "a=b", "a,b", "a/b", "\"a\"", "é", "a\n", "a\0"] {
             let mistake = Challenge::BEARER.with_scheme(name).unwrap_err();
-            assert!(mistake.contains(&format!("{name:?} is no name")), "{mistake}");
+            assert!(
+                mistake.contains(&format!("{name:?} is not an authentication scheme")),
+                "{mistake}"
+            );
         }
         assert!(Challenge::basic("x").with_scheme("Token").is_err());
     }

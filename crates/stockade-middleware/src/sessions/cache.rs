@@ -25,7 +25,7 @@ struct Table {
     /// The recently changed sessions. A read that began before the change is
     /// not cached.
     changed: HashMap<SessionKey, Instant>,
-    /// The time of the last modification to all sessions.
+    /// The time of the last change to all sessions.
     all_changed: Option<Instant>,
 }
 

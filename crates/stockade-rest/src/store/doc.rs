@@ -13,8 +13,8 @@ use super::Op;
 /// /// Reports an error for each field that a store with these columns cannot sort by.
 /// fn describe(columns: &[&str], doc: &mut StoreDoc) {
 ///     let unknown = doc.sorts().iter().filter(|field| !columns.contains(&&***field));
-///     let mistakes: Vec<_> = unknown.map(|field| format!("the column {field} does not
-///     exist")).collect();
+///     let mistakes: Vec<_> =
+///         unknown.map(|field| format!("the column {field} does not exist")).collect();
 ///     mistakes.into_iter().for_each(|mistake| doc.issue(mistake));
 /// }
 ///

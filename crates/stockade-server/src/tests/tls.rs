@@ -264,7 +264,7 @@ async fn a_configuration_of_rustls_keeps_its_alpn() {
         assert_eq!(agreed, expected.as_bytes(), "{protocols:?} {http2}");
     }
     let error = rustls(&["h2", "spdy/3"]).0.unwrap_err().to_string();
-    assert!(error.contains("offers spdy/3 by ALPN, which the server does not speak"), "{error}");
+    assert!(error.contains("offers spdy/3 by ALPN, but the server does not support it"), "{error}");
 
     let (tls, roots) = rustls(&["http/1.1", "acme-tls/1"]);
     let server = serve_with(&tls.unwrap());
@@ -327,7 +327,7 @@ async fn files_are_reloaded_and_a_broken_one_changes_nothing() {
 
     for (cert, key, expected) in [
         (second.0.as_str(), first.1.as_str(), "the TLS certificate and key: "),
-        ("", "", "there is no certificate"),
+        ("", "", "does not contain a certificate"),
         ("-----BEGIN CERTIFICATE-----\nAAAA", "", "cannot read the TLS certificate"),
     ] {
         files.write(cert, key);

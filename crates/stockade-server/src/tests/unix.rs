@@ -340,7 +340,10 @@ fn warns_once_of_clients_that_share_a_limit() {
                 soon(served).await.unwrap().unwrap();
             });
         });
-        lines.iter().filter(|line| line.contains("have no address: all of them share")).count()
+        lines
+            .iter()
+            .filter(|line| line.contains("do not have an address: all of them share"))
+            .count()
     };
     assert_eq!(warned(RouterOptions::new()), 1);
     assert_eq!(warned(RouterOptions::new().trust_proxy(1)), 0);

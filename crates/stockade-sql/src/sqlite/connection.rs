@@ -88,6 +88,6 @@ mod tests {
         refuse_read_only(&writer).unwrap();
         let reader = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
         let error = refuse_read_only(&reader).unwrap_err().to_string();
-        assert!(error.contains("can be read, and not be written"), "{error}");
+        assert!(error.contains("the file is read-only"), "{error}");
     }
 }

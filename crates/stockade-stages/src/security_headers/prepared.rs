@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_boolean_for_a_header_without_default_is_an_error() {
-        const START: &str = "has no default to keep or to drop: give its value as text";
+        const START: &str = "does not have a default: set its value as text";
         for (text, expected) in [
             (r#"{ "cache-control": true }"#, format!(r#""cache-control" {START}"#)),
             (r#"{ "X-Custom": false }"#, format!(r#""X-Custom" {START}"#)),

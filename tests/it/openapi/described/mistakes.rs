@@ -55,11 +55,11 @@ fn an_impossible_response_is_an_error() {
 fn an_example_of_an_impossible_response_is_an_error() {
     check!(user, docs().reply_example(200, json!({ "name": "Ada" })), "");
     let broken = docs().reply_example(200, json!({ "name": "A" }));
-    check!(user, broken, "the reply example of 200 is wrong: name: ");
+    check!(user, broken, "the reply example of 200 is invalid: name: ");
     let nameless = docs().reply_example(200, json!({}));
-    check!(user, nameless, "the reply example of 200 is wrong: name: ");
+    check!(user, nameless, "the reply example of 200 is invalid: name: ");
     let foreign = docs().reply_example(418, json!({}));
-    check!(user, foreign, "the reply example is of 418, which the route does not answer");
+    check!(user, foreign, "the reply example has the status 418, which the route does not return");
     let any = async || Json(json!({}));
     check!(any, docs().reply_example(200, json!([1])), "");
 }
