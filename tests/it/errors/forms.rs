@@ -341,9 +341,9 @@ fn a_failing_function_is_a_plain_500_and_is_logged() {
     check_form(|error| error.set_json(Broken), "unique-form-2");
     check_form(
         |error| error.set_status(StatusCode::CONTINUE),
-        "gave 100, which is not a final status",
+        "set 100, which is not a final status",
     );
-    check_form(|error| error.set_status(StatusCode::from_u16(700).unwrap()), "gave 700");
+    check_form(|error| error.set_status(StatusCode::from_u16(700).unwrap()), "set 700");
     check_form(|error| error.set_body("a\nb", HttpBody::empty()), "failed to parse header value");
     let panics = ErrorHandlerOptions::new().transform(|_, _| panic!("unique-form-3"));
     let app =

@@ -49,7 +49,7 @@ async fn a_link_without_redis_opens_and_fails_immediately() {
     let error = charge(&store).await.unwrap_err();
     let headers: Vec<_> = error.headers().collect();
     assert_eq!((error.status(), headers), (503, vec![("Retry-After", "1")]));
-    assert!(error.message().contains("the engine is down"), "{error}");
+    assert!(error.message().contains("Redis is down"), "{error}");
 }
 
 #[tokio::test]

@@ -372,7 +372,7 @@ fn startup_errors_name_the_file() {
     assert!(printed.starts_with(&text) && !printed.contains('{'), "{printed}");
 
     let error = Sqlite::open(":memory:").unwrap_err().to_string();
-    assert!(error.contains(":memory:: this is no file"), "{error}");
+    assert!(error.contains(":memory:: this is not a file"), "{error}");
     assert!(!std::path::Path::new(":memory:").exists());
     Sqlite::open("").unwrap_err();
 }

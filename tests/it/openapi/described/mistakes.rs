@@ -43,8 +43,8 @@ fn docs() -> RouteDocs {
 
 #[test]
 fn an_impossible_response_is_an_error() {
-    check!(user, docs().response(409, "Taken"), "the response 409 cannot come");
-    check!(user, docs().response(201, "New"), "the response 201 cannot come");
+    check!(user, docs().response(409, "Taken"), "the response 409 cannot occur");
+    check!(user, docs().response(201, "New"), "the response 201 cannot occur");
     check!(user, docs().response(200, "The user").response(429, "Slowly"), "");
     let open = async || Err::<Json<User>, _>(ApiError::conflict());
     check!(open, docs().response(409, "Taken").response(200, "The user"), "");
