@@ -58,6 +58,7 @@ const WITHOUT_LEVEL: &[&str] = &[
     "stockade-tests-hosts",
     "stockade-tests-openapi",
     "stockade-tests-ui",
+    "stockade-tutorial",
     "validation-only",
     "xtask",
     "xtask-circles",
