@@ -1,0 +1,78 @@
+//! Chapter 8 of the tutorial: OpenAPI, the documentation page, policy and lock.
+
+mod db;
+mod notes;
+#[cfg(test)]
+mod tests;
+mod users;
+
+use std::env;
+
+use env_logger::Env;
+use stockade::auth::generate_token;
+use stockade::openapi::OpenApiOptions;
+use stockade::policy::Policy;
+use stockade::prelude::*;
+
+/// The whole API. The caller adds the database.
+fn router(secret: Secret) -> Router {
+    let token = Auth::secret(secret.clone());
+    let api = routes! {
+        auth: &token,
+        "notes": {
+            GET: { notes::list, docs: "List your notes" },
+            POST: { notes::create, docs: "Create a note" },
+            ":id": {
+                GET: { notes::show, docs: "Show a note" },
+                PUT: { notes::replace, docs: "Replace a note" },
+                DELETE: { notes::delete, docs: "Delete a note" },
+            },
+        },
+        ..routes! {
+            public: "new users do not have a token yet",
+            rate_limit: 10 / MINUTE,
+            tag: "users",
+            "users": { POST: { users::register, docs: "Register" } },
+            "login": { POST: { users::log_in, docs: "Log in" } },
+        },
+    };
+    let options = RouterOptions::new()
+        .accepts(["application/json"])
+        .max_body_size(64 * 1024)
+        .problem_details("https://notes.example/problems/");
+    create_router(api, options).open_api(document_options()).policy(policy()).state(secret)
+}
+
+/// The texts of the OpenAPI document.
+fn document_options() -> OpenApiOptions {
+    OpenApiOptions::new("Notes", "1.0.0")
+        .description("Stores the notes of its users.")
+        .tag("notes", "The notes of the authenticated user")
+        .tag("users", "Registration and login")
+        .public("everybody may write a client")
+}
+
+/// The rules for all routes. The router is not built if a route breaks one.
+fn policy() -> Policy {
+    Policy::recommended().rule("small-bodies", "no route needs more than 64 KiB", |route| {
+        route.limits.max_body <= 64 * 1024
+    })
+}
+
+#[tokio::main]
+async fn main() -> Result<(), BoxError> {
+    env_logger::Builder::from_env(Env::default().default_filter_or("info")).init();
+    let path = env::var("NOTES_DB").unwrap_or_else(|_| "notes.db".to_owned());
+    let secret = match env::var("NOTES_SECRET") {
+        Ok(secret) => secret,
+        Err(_) => generate_token(32)?,
+    };
+    let app = router(Secret::new(secret)?)
+        .state_at_start(async move |_| db::open(&path).await)
+        .build()?;
+    if app.run_command(env::args()).await? {
+        return Ok(());
+    }
+    app.listen(3000).await?;
+    Ok(())
+}
