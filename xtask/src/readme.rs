@@ -1,47 +1,36 @@
-//! Pages that are both Markdown files and documentation: README and the guides
-//! of the facade. Code of examples, also in the pages of the book.
+//! Length and examples of the README, examples and feature table of the book.
 
 use std::fs;
 use std::path::Path;
 
 use crate::tidy::files_below;
 
-/// Returns the faults of the pages in the workspace in this folder.
+/// Returns the faults of README and book in the workspace in this folder.
 pub fn check(root: &Path) -> Result<Vec<String>, String> {
     let read = |name: &str| {
         fs::read_to_string(root.join(name)).map_err(|error| format!("{name}: {error}"))
     };
     let readme = read(README)?;
-    let mut faults = missing_features(&readme, &read("facade/Cargo.toml")?);
-    faults.extend(page(README, &readme));
-    for entry in fs::read_dir(root.join(GUIDES)).map_err(|error| format!("{GUIDES}: {error}"))? {
-        let file = entry.map_err(|error| error.to_string())?.file_name();
-        let name = format!("{GUIDES}/{}", file.to_string_lossy());
-        let guide = read(&name)?;
-        faults.extend(page(&name, &guide));
-        faults.extend(changed_parts(root, &name, &guide));
-    }
+    let mut faults = missing_features(&read(FEATURES)?, &read("facade/Cargo.toml")?);
+    faults.extend(too_long(&readme));
+    faults.extend(hidden_lines(README, &readme));
     for path in files_below(&root.join(BOOK)) {
         let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-        if name.ends_with(".md") {
-            faults.extend(changed_parts(root, &name, &read(&name)?));
+        if !name.ends_with(".md") {
+            continue;
+        }
+        let chapter = read(&name)?;
+        faults.extend(hidden_lines(&name, &chapter));
+        for part in parts(&chapter) {
+            if !part.is_in(&read(part.path)?) {
+                faults.push(format!("{name}:{}: `{}` has other lines", part.number, part.path));
+            }
         }
     }
     Ok(faults)
 }
 
-/// Returns the faults of the code blocks in a page that differ from their
-/// files.
-fn changed_parts(root: &Path, name: &str, page: &str) -> Vec<String> {
-    let fault = |part: Part<'_>| match fs::read_to_string(root.join(part.path)) {
-        Ok(source) if part.is_in(&source) => None,
-        Ok(_) => Some(format!("{name}:{}: `{}` has other lines", part.number, part.path)),
-        Err(error) => Some(format!("{name}:{}: `{}`: {error}", part.number, part.path)),
-    };
-    parts(page).into_iter().filter_map(fault).collect()
-}
-
-/// A part of an example in a guide: a code block that begins with the path of
+/// A part of an example in a chapter: a code block that begins with the path of
 /// its file, as a comment.
 struct Part<'g> {
     /// The number of the line with the path.
@@ -64,17 +53,15 @@ impl Part<'_> {
     }
 }
 
-fn parts(guide: &str) -> Vec<Part<'_>> {
-    let lines: Vec<(usize, &str)> = (1..).zip(guide.lines()).collect();
+fn parts(chapter: &str) -> Vec<Part<'_>> {
+    let lines: Vec<(usize, &str)> = (1..).zip(chapter.lines()).collect();
     let blocks = lines.split(|(_, line)| line.starts_with("```")).skip(1).step_by(2);
     blocks.filter_map(part).collect()
 }
 
 fn part<'g>(block: &[(usize, &'g str)]) -> Option<Part<'g>> {
     let ((number, first), lines) = block.split_first()?;
-    // `#` begins a comment in a Dockerfile or a configuration file.
-    let path = first.strip_prefix("// ").or_else(|| first.strip_prefix("# "));
-    let path = path.filter(|path| path.starts_with("examples/"))?;
+    let path = first.strip_prefix("// ").filter(|path| path.starts_with("examples/"))?;
     Some(Part { number: *number, path, lines: trimmed(lines.iter().map(|(_, line)| *line)) })
 }
 
@@ -83,9 +70,8 @@ fn trimmed<'l>(lines: impl Iterator<Item = &'l str>) -> Vec<&'l str> {
     lines.map(str::trim).filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns the faults of a page: lines that only rustdoc hides, and file links,
-/// which are broken in the documentation.
-fn page(name: &str, text: &str) -> Vec<String> {
+/// Returns the lines of Rust examples that only rustdoc hides.
+fn hidden_lines(name: &str, text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let (mut is_example, mut is_rust) = (false, false);
     for (number, line) in (1..).zip(text.lines()) {
@@ -94,38 +80,39 @@ fn page(name: &str, text: &str) -> Vec<String> {
             is_rust = is_example && (language.is_empty() || language.starts_with("rust"));
         } else if is_rust && (line == "#" || line.starts_with("# ")) {
             faults.push(format!("{name}:{number}: only rustdoc hides a line with `# `: {line}"));
-        } else if !is_example {
-            let targets = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-            let files = targets.filter(|target| {
-                !target.starts_with(['#', '<']) && !target.contains(':') && target.contains('.')
-            });
-            faults.extend(files.map(|file| {
-                format!("{name}:{number}: the link to `{file}` is dead in the documentation")
-            }));
         }
     }
     faults
 }
 
+/// Returns the fault of a README that is too long.
+fn too_long(readme: &str) -> Option<String> {
+    let lines = readme.lines().count();
+    (lines > MAX_LINES)
+        .then(|| format!("{README} has {lines} lines: move text to {BOOK}, {MAX_LINES} may remain"))
+}
+
 /// Returns the faults of the feature table: each facade feature needs a row.
-fn missing_features(readme: &str, manifest: &str) -> Vec<String> {
+fn missing_features(page: &str, manifest: &str) -> Vec<String> {
     let section = manifest.split_once("\n[features]\n").map_or("", |(_, rest)| rest);
     let section = section.split("\n[").next().unwrap_or_default();
     let names = section.lines().filter(|line| !line.starts_with(['#', ' ', ']']));
     let names = names.filter_map(|line| line.split_once(" = ")).map(|(name, _)| name);
-    let rows: Vec<&str> = readme.lines().filter(|line| line.starts_with("| `")).collect();
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
     let has_row = |name: &str| {
         let code = format!("`{name}`");
         rows.iter().any(|row| row.split('|').nth(1).is_some_and(|cell| cell.contains(&code)))
     };
     names
         .filter(|name| *name != "default" && !has_row(name))
-        .map(|name| format!("{README}: the feature `{name}` is in no table"))
+        .map(|name| format!("{FEATURES}: add a row for the feature `{name}`"))
         .collect()
 }
 
 const README: &str = "README.md";
-const GUIDES: &str = "facade/docs";
+/// The length of the README in lines.
+const MAX_LINES: usize = 235;
+const FEATURES: &str = "book/src/reference/features.md";
 const BOOK: &str = "book/src";
 
 #[cfg(test)]
@@ -133,13 +120,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guide_shows_lines_that_its_example_has() {
+    fn a_chapter_shows_lines_of_its_example() {
         let source = "fn one() {\n    first();\n\n    second();\n    third();\n}\n";
         let check = |shown: &str, expected: bool| {
-            let guide = format!(
-                "# Guide\n```rust\nfree();\n```\n```text\n// examples/a.rs\n{shown}\n```\n"
+            let chapter = format!(
+                "# Chapter\n```rust\nfree();\n```\n```text\n// examples/a.rs\n{shown}\n```\n"
             );
-            let parts = parts(&guide);
+            let parts = parts(&chapter);
             assert_eq!((parts.len(), parts[0].number, parts[0].path), (1, 6, "examples/a.rs"));
             assert_eq!(parts[0].is_in(source), expected, "{shown}");
         };
@@ -162,27 +149,22 @@ mod tests {
     fn examples_have_no_hidden_lines() {
         let text =
             "# A page\n```rust\n#[derive(Debug)]\n# fn main() {}\n#\n```\n```toml\n# hidden\n```\n";
-        let faults = page("a.md", text);
+        let faults = hidden_lines("a.md", text);
         assert_eq!(faults.len(), 2, "{faults:?}");
         assert!(faults[0].starts_with("a.md:4: "), "{faults:?}");
     }
 
     #[test]
-    fn links_to_files_are_dead_in_the_documentation() {
-        #[track_caller]
-        fn check(text: &str, expected: usize) {
-            assert_eq!(page("a.md", text).len(), expected, "{text}");
-        }
-        check("[a](b/c.md) and ![d](e.svg)", 2);
-        check("[a](https://a.example/c.md), [b](#c.d), [x](crate::y::z)", 0);
-        check("```text\n[a](b.md)\n```", 0);
+    fn rejects_a_long_readme() {
+        assert_eq!(too_long(&"line\n".repeat(MAX_LINES)), None);
+        assert!(too_long(&"line\n".repeat(MAX_LINES + 1)).is_some());
     }
 
     #[test]
     fn each_feature_has_a_row() {
         let manifest = "[a]\nb = 1\n\n[features]\ndefault = [\"a\"]\n# It.\na = []\nb-c = [\n    \"x\",\n]\n\n[c]\nd = 1\n";
-        let readme = "| `a`, `x` | all about `b-c` |\n";
-        let faults = missing_features(readme, manifest);
-        assert_eq!(faults, ["README.md: the feature `b-c` is in no table"]);
+        let page = "| `a`, `x` | all about `b-c` |\n";
+        let faults = missing_features(page, manifest);
+        assert_eq!(faults, [format!("{FEATURES}: add a row for the feature `b-c`")]);
     }
 }
