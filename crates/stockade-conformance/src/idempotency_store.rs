@@ -66,11 +66,11 @@ async fn one_of_many_gets_the_place(store: &Arc<impl IdempotencyStore + 'static>
         match succeeds("of 50 attempts at once", or_fail(taken)) {
             ReserveOutcome::New => new += 1,
             ReserveOutcome::Running => {}
-            other => fail(format!("of 50 attempts at once one got {other:?}")),
+            other => fail(format!("one of 50 concurrent attempts got {other:?}")),
         }
     }
     if new != 1 {
-        fail(format!("of 50 attempts at once {new} got the place, and not one"));
+        fail(format!("{new} of 50 concurrent attempts got the place, expected one"));
     }
 }
 
@@ -92,7 +92,7 @@ impl<S: IdempotencyStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         place.takes("the nonce of a record", &claim(1, LONG), done()).await;
         place.renews("the nonce of a record renews", &claim(1, LONG), false).await;
         place.frees("the nonce of a record frees", 1, false).await;
-        place.takes("a record that nobody freed", &claim(2, LONG), done()).await;
+        place.takes("a record that was not freed", &claim(2, LONG), done()).await;
     }
 
     async fn another_fingerprint_is_told_first(&self) {
@@ -104,7 +104,7 @@ impl<S: IdempotencyStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         let told = "another fingerprint of the same nonce";
         place.takes(told, &other(1), ReserveOutcome::OtherFingerprint).await;
         place.completes("it is still held", 1, b"yes", LONG, true).await;
-        let told = "another fingerprint than that of a record";
+        let told = "another fingerprint than the record's";
         place.takes(told, &other(2), ReserveOutcome::OtherFingerprint).await;
     }
 
@@ -145,7 +145,7 @@ impl<S: IdempotencyStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         place.takes("a crash that is remembered", &remembering(2), ReserveOutcome::Crashed).await;
         let other = Reservation { fingerprint: [2; 32], ..remembering(2) };
         place.takes("another fingerprint", &other, ReserveOutcome::OtherFingerprint).await;
-        place.completes("one that comes late", 1, b"late", LONG, true).await;
+        place.completes("a late request", 1, b"late", LONG, true).await;
         let done = ReserveOutcome::Done(Bytes::from_static(b"late"));
         place.takes("its record", &remembering(2), done).await;
     }
@@ -176,7 +176,7 @@ impl<S: IdempotencyStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
             place.completes("the nonce completes", 1, record, LONG, true).await;
             let taken = succeeds("a record", place.store.take(&place.key, &claim(2, LONG)).await);
             if taken != ReserveOutcome::Done(Bytes::copy_from_slice(record)) {
-                fail(format!("a record of {} bytes did not come back as it was", record.len()));
+                fail(format!("a record of {} bytes changed in the store", record.len()));
             }
         }
     }

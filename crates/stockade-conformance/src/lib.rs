@@ -82,7 +82,7 @@ fn unique() -> [u8; 32] {
 /// Fails the test if a result differs from the guaranteed one.
 fn equal<T: PartialEq + Debug>(promise: &str, actual: &T, expected: &T) {
     if actual != expected {
-        fail(format!("{promise}: {actual:?}, and not {expected:?}"));
+        fail(format!("{promise}: found {actual:?}, expected {expected:?}"));
     }
 }
 

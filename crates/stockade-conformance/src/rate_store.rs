@@ -98,7 +98,7 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
 
     async fn exactly_the_limit_passes_at_once(&self) {
         let client = Arc::new(self.counted(100, DAY));
-        let promise = "of 300 requests at once, those that pass a limit of 100";
+        let promise = "requests that pass a limit of 100, of 300 concurrent requests";
         let mut clients = JoinSet::new();
         for _ in 0..30 {
             let client = Arc::clone(&client);
@@ -117,7 +117,7 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
 
     async fn exactly_the_limit_of_batches_passes_at_once(&self) {
         let client = Arc::new(self.counted(100, DAY));
-        let promise = "of 30 batches of 7 requests at once, those that pass a limit of 100";
+        let promise = "requests that pass a limit of 100, of 30 concurrent batches of 7";
         let mut clients = JoinSet::new();
         for _ in 0..30 {
             let client = Arc::clone(&client);
@@ -136,12 +136,12 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
             equal(promise, &told, &(true, 3, remaining, Duration::ZERO));
             equal("a request that passes counts for a time", &it.reset.is_zero(), &false);
         }
-        let promise = "allowed, limit and remaining of a request that is refused";
+        let promise = "allowed, limit and remaining of a rejected request";
         let it = client.charged(promise).await;
         equal(promise, &(it.allowed, it.limit, it.remaining), &(false, 3, 0));
-        equal("a refused client waits for a time", &it.retry_after.is_zero(), &false);
+        equal("a rejected client must wait", &it.retry_after.is_zero(), &false);
         if it.retry_after > it.reset {
-            fail(format!("a refused client waits no longer than until the reset: {it:?}"));
+            fail(format!("a rejected client waits no longer than until the reset: {it:?}"));
         }
     }
 
@@ -158,7 +158,7 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
             let decision = client.charged("a request").await;
             near("the time until the reset", decision.reset, reset);
             let wait = if index == 3 { wait } else { Duration::ZERO };
-            near("the time until a refused client passes", decision.retry_after, wait);
+            near("the time until a rejected client passes", decision.retry_after, wait);
         }
     }
 
@@ -171,17 +171,17 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
         let told = (it.granted, it.last.allowed, it.last.remaining);
         equal("a batch of 7 with 3 left", &told, &(3, false, 0));
         let waits = !it.last.retry_after.is_zero();
-        equal("a batch that passes in part has to wait", &waits, &true);
+        equal("a batch that passes in part must wait", &waits, &true);
         let it = client.charged_n("a batch with nothing left", 1).await;
         equal("a batch with nothing left", &(it.granted, it.last.allowed), &(0, false));
         let it = client.charged("a request after batches").await;
-        equal("a request passes after batches that took all", &it.allowed, &false);
+        equal("a request passes after batches used the whole limit", &it.allowed, &false);
 
         let client = self.counted(10, DAY);
         let it = client.charged_n("an empty batch", 0).await;
         equal("an empty batch", &it.granted, &0);
         let it = client.charged("a request after an empty batch").await;
-        equal("an empty batch takes nothing", &(it.allowed, it.remaining), &(true, 9));
+        equal("an empty batch uses nothing", &(it.allowed, it.remaining), &(true, 9));
         let it = client.charged_n("a batch above the limit", u32::MAX).await;
         equal("a batch above the limit", &(it.granted, it.last.allowed), &(9, false));
     }
@@ -223,12 +223,14 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
             }
         }
         let Some(refusal) = refusal else {
-            fail("of 1,000 requests the limit of 2 in a second refuses one: all passed");
+            fail("a limit of 2 per second must reject at least one of 1,000 requests: all passed");
         };
         for _ in 0..20 {
-            let decision = client.charged("a refused request again").await;
+            let decision = client.charged("a rejected request again").await;
             if decision.retry_after > refusal.retry_after {
-                fail(format!("refused requests prolong nothing: {decision:?} after {refusal:?}"));
+                fail(format!(
+                    "rejected requests must not extend the window: {decision:?} after {refusal:?}"
+                ));
             }
             if decision.allowed {
                 // The time has elapsed in the meantime.
@@ -237,11 +239,11 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
         }
         self.passes(refusal.retry_after + TICK, &mut client).await;
         let decision = client.charged("a client that has waited").await;
-        equal("a client that has waited as long as it was told passes", &decision.allowed, &true);
+        equal("a client that waited for the reported time passes", &decision.allowed, &true);
         self.passes(decision.reset + TICK, &mut client).await;
         let decision = client.charged("a client after its reset").await;
         let told = (decision.allowed, decision.remaining);
-        equal("after the reset no earlier request counts", &told, &(true, 1));
+        equal("earlier requests do not count after the reset", &told, &(true, 1));
     }
 
     async fn the_limit_comes_back_by_the_algorithm(&mut self) {
@@ -250,16 +252,17 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
             let mut client = self.counted(100, SECOND);
             let begin = Instant::now();
             let granted = client.charged_n("the first requests", 100).await.granted;
-            equal("of the first 100 requests, those that pass a limit of 100", &granted, &100);
+            equal("requests that pass a limit of 100, of the first 100 requests", &granted, &100);
             self.passes(time, &mut client).await;
             let granted = client.charged_n("the next requests", 100).await.granted;
             // Between the requested and the actual waiting time.
             let least = back(algorithm, time.saturating_sub(TICK));
             let most = back(algorithm, begin.elapsed().max(time) + TICK);
             if !(least..=most).contains(&granted) {
-                let expected = format!("and not {least} to {most}, by {algorithm:?}");
+                let expected = format!("expected {least} to {most}, with {algorithm:?}");
                 fail(format!(
-                    "of 100 in a second, those back after {time:?}: {granted}, {expected}"
+                    "requests of 100 per second that pass again after {time:?}: found \
+                     {granted}, {expected}"
                 ));
             }
         }
@@ -273,9 +276,7 @@ impl<S: RateStore> Counted<S> {
             ChargeOutcome::Pending(decision) if self.store.waits() => {
                 succeeds(promise, decision.await)
             }
-            ChargeOutcome::Pending(_) => {
-                fail("a store that does not wait decides at once: it did not")
-            }
+            ChargeOutcome::Pending(_) => fail("a store that does not wait must decide immediately"),
         }
     }
 
@@ -305,7 +306,7 @@ fn back(algorithm: Algorithm, time: Duration) -> u32 {
 fn near(promise: &str, actual: Duration, expected: Duration) {
     let least = expected.saturating_sub(Duration::from_secs(3_600));
     if !(least..=expected + TICK).contains(&actual) {
-        fail(format!("{promise}: {actual:?}, and not {expected:?}"));
+        fail(format!("{promise}: found {actual:?}, expected {expected:?}"));
     }
 }
 

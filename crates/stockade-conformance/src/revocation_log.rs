@@ -65,7 +65,7 @@ pub async fn revocation_log(make: impl Fn() -> Revocations) {
     let tokens = Tokens { secret: or_fail(Secret::new(unique_text())) };
     let nodes = [make(), make(), make()];
     for node in &nodes {
-        says("a process has contact to the log", node, &tokens.next(), Status::NotRevoked).await;
+        says("a process is connected to the log", node, &tokens.next(), Status::NotRevoked).await;
     }
     let check = Check { nodes, tokens };
     check.a_token_is_refused_by_all().await;
@@ -109,7 +109,7 @@ impl Tokens {
 /// Waits until a process reports this status for a token.
 async fn says(promise: &str, node: &Revocations, token: &Claims, expected: Status) {
     if !until(async || node.check(token) == expected).await {
-        fail(format!("{promise}: {:?}, and not {expected:?}", node.check(token)));
+        fail(format!("{promise}: found {:?}, expected {expected:?}", node.check(token)));
     }
 }
 
@@ -129,9 +129,9 @@ impl Check {
         for round in 0..20 {
             let (token, node) = (self.tokens.next(), &self.nodes[round % 3]);
             succeeds("a token is revoked", node.revoke(&token).await);
-            says_now("it is refused here at once", node, &token, Status::Revoked);
+            says_now("the same process rejects it immediately", node, &token, Status::Revoked);
             self.all_say(
-                "a token that one process revokes is refused by all",
+                "all processes reject a token that one process revokes",
                 &token,
                 Status::Revoked,
             )
@@ -147,7 +147,7 @@ impl Check {
         for node in self.nodes.iter().chain(&self.nodes) {
             succeeds("a token is revoked again, in each process", node.revoke(&token).await);
         }
-        let promise = "a token that is revoked in each process is refused by all";
+        let promise = "all processes reject a token that each process revokes";
         self.all_say(promise, &token, Status::Revoked).await;
     }
 
@@ -163,8 +163,12 @@ impl Check {
 
         let before = now + Duration::from_secs(1);
         succeeds("a subject is revoked", self.nodes[0].revoke_before(None, &subject, before).await);
-        self.all_say("a subject that one process revokes is refused by all", &old, Status::Revoked)
-            .await;
+        self.all_say(
+            "all processes reject a subject that one process revokes",
+            &old,
+            Status::Revoked,
+        )
+        .await;
         for node in &self.nodes {
             let accepted = Status::NotRevoked;
             says_now("the next token of a revoked subject is accepted", node, &new, accepted);
@@ -188,9 +192,9 @@ impl Check {
         let (old, new) = (token(299), token(301));
         let revoked = self.nodes[1].revoke_before(None, &subject, at(300)).await;
         succeeds("a subject is revoked within a second", revoked);
-        let promise = "a token that is older by a millisecond is refused by all";
+        let promise = "all processes reject a token that is older by a millisecond";
         self.all_say(promise, &old, Status::Revoked).await;
-        let promise = "a token that is younger by a millisecond is accepted by all";
+        let promise = "all processes accept a token that is newer by a millisecond";
         self.all_say(promise, &new, Status::NotRevoked).await;
     }
 
@@ -207,7 +211,7 @@ impl Check {
         let issuers = [None, Some("one"), Some("two")];
         let [first, second] = [&id, &unique_text()].map(|id| issuers.map(|it| token(it, id)));
         succeeds("a token of an issuer is revoked", self.nodes[1].revoke(&first[1]).await);
-        let promise = "a token of one issuer that is revoked is refused by all";
+        let promise = "all processes reject a revoked token of one issuer";
         self.all_say(promise, &first[1], Status::Revoked).await;
         let promise = "a token of another issuer with the same id is accepted";
         self.all_say(promise, &first[0], Status::NotRevoked).await;
@@ -216,7 +220,7 @@ impl Check {
         let before = now + Duration::from_secs(1);
         let revoked = self.nodes[2].revoke_before(Some("two"), &subject, before).await;
         succeeds("a subject of an issuer is revoked", revoked);
-        let promise = "a subject of one issuer that is revoked is refused by all";
+        let promise = "all processes reject a revoked subject of one issuer";
         self.all_say(promise, &second[2], Status::Revoked).await;
         let promise = "the same subject of another issuer is accepted";
         self.all_say(promise, &second[0], Status::NotRevoked).await;
@@ -230,14 +234,14 @@ impl Check {
         succeeds("a token is revoked", here.revoke(&marker).await);
         for node in others {
             says(
-                "a token that one process revokes is refused by all",
+                "all processes reject a token that one process revokes",
                 node,
                 &marker,
                 Status::Revoked,
             )
             .await;
         }
-        self.all_say("an entry ends in all processes", &short, Status::NotRevoked).await;
+        self.all_say("an entry expires in all processes", &short, Status::NotRevoked).await;
     }
 
     async fn many_at_once_are_all_told(&self) {
@@ -254,18 +258,18 @@ impl Check {
         }
         while let Some(tokens) = revoking.join_next().await {
             for token in or_fail(tokens) {
-                let promise = "of many revocations at once, each is told to all";
+                let promise = "each of many concurrent revocations reaches all processes";
                 self.all_say(promise, &token, Status::Revoked).await;
             }
         }
         let counts = || self.nodes.iter().map(Revocations::count).collect::<BTreeSet<_>>();
         if !until(async || counts().len() == 1).await {
-            fail(format!("all processes know as many entries: {:?}", counts()));
+            fail(format!("all processes have the same number of entries: {:?}", counts()));
         }
     }
 
     async fn one_that_comes_later_knows_all(&self, make: &impl Fn() -> Revocations) {
-        let promise = "a process that comes later knows all before it says anything";
+        let promise = "a process that starts later reads all entries before it responds";
         let tokens = [self.tokens.next(), self.tokens.next()];
         for token in &tokens {
             succeeds("a token is revoked", self.nodes[1].revoke(token).await);
@@ -273,26 +277,26 @@ impl Check {
         let new = make();
         for token in &tokens {
             if !until(async || new.check(token) != Status::Unknown).await {
-                fail("a process has contact to the log: it has not");
+                fail("a process must be connected to the log");
             }
             says_now(promise, &new, token, Status::Revoked);
         }
         let token = self.tokens.next();
         says_now("another token is accepted", &new, &token, Status::NotRevoked);
         succeeds("a token is revoked", new.revoke(&token).await);
-        let promise = "a token that a new process revokes is refused by all";
+        let promise = "all processes reject a token that a new process revokes";
         self.all_say(promise, &token, Status::Revoked).await;
     }
 
     async fn one_that_goes_takes_nothing_with_it(&self, goes: Revocations) {
-        let promise = "what a process has revoked stays revoked when it goes";
+        let promise = "revocations of a process remain when it stops";
         let token = self.tokens.next();
-        says("a process has contact to the log", &goes, &token, Status::NotRevoked).await;
+        says("a process is connected to the log", &goes, &token, Status::NotRevoked).await;
         succeeds("a token is revoked", goes.revoke(&token).await);
         drop(goes);
         self.all_say(promise, &token, Status::Revoked).await;
         let next = self.tokens.next();
-        succeeds("a token is revoked after a process went", self.nodes[2].revoke(&next).await);
-        self.all_say("a token is revoked after a process went", &next, Status::Revoked).await;
+        succeeds("a token is revoked after a process stopped", self.nodes[2].revoke(&next).await);
+        self.all_say("a token is revoked after a process stopped", &next, Status::Revoked).await;
     }
 }

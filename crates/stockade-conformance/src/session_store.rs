@@ -93,7 +93,7 @@ async fn of_many_replacements_one_is_done(store: &Arc<impl SessionStore + 'stati
             store.create(&unique_key(), NewSession { replaces, ..new(None, "1") }).await
         });
     }
-    one_is_written("of 50 that replace one session", writes).await;
+    one_is_written("of 50 replacements of one session", writes).await;
 }
 
 async fn one_is_written<E: std::fmt::Display + 'static>(
@@ -131,12 +131,12 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
     }
 
     async fn a_session_is_created_and_loaded(&self) {
-        self.is_there("a session that nobody made", &unique_key(), false).await;
+        self.is_there("an unknown session", &unique_key(), false).await;
         let subject = unique_subject();
         for subject in [Some(&*subject), None] {
             let key = self.created(new(subject, "data")).await;
             let Some(stored) = self.loaded("a session", &key).await else {
-                fail("a session that was made is not there");
+                fail("a created session is missing");
             };
             equal("its subject", &stored.subject.as_deref(), &subject);
             equal("its data", &stored.data, &data("data"));
@@ -154,7 +154,7 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         self.updates("the version of before", &key, 1, SessionWrite::Changed).await;
         let stored = self.loaded("a session", &key).await;
         let found = stored.map(|stored| (stored.data, stored.version));
-        equal("what was written", &found, &Some((data("new"), 2)));
+        equal("the written data", &found, &Some((data("new"), 2)));
         self.updates("the next version", &key, 2, SessionWrite::Written).await;
     }
 
@@ -219,8 +219,8 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
             self.is_there("a session of the subject", key, false).await;
             self.updates("a write to it", key, 1, SessionWrite::Missing).await;
         }
-        self.is_there("a session of another one", &others, true).await;
-        self.is_there("a session of nobody", &nobodys, true).await;
+        self.is_there("a session of another subject", &others, true).await;
+        self.is_there("a session without a subject", &nobodys, true).await;
         equal("a second time", &end_all().await, &0);
         let later = self.created(new(Some(&subject), "data")).await;
         self.is_there("a session that began later", &later, true).await;
@@ -292,7 +292,7 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
             let key = self.created(NewSession { data: bytes.clone(), ..new(None, "") }).await;
             let stored = self.loaded("a session", &key).await;
             let same = stored.is_some_and(|stored| stored.data == bytes);
-            equal("data that came back as they were", &same, &true);
+            equal("unchanged data", &same, &true);
         }
     }
 }

@@ -47,7 +47,7 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
         for number in 0..MESSAGES {
             for (sender, process) in processes.iter().enumerate() {
                 let reached = process.broadcast(&room, format!("{sender} {number}"));
-                equal("a broadcast tells the members of its process", &reached, &2);
+                equal("a broadcast returns the members of its process", &reached, &2);
             }
             if number % 10 == 0 {
                 tokio::task::yield_now().await;
@@ -66,11 +66,11 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
                 in_order(texts, sender);
             }
             if self.order == Order::Room && *texts != received[0] {
-                fail("with Order::Room all members get all messages in one order: they did not");
+                fail("with Order::Room, all members must get all messages in the same order");
             }
         }
         for process in &processes {
-            equal("no gap is reported where nothing is missing", &process.gaps(), &Vec::new());
+            equal("no gap is reported if nothing is missing", &process.gaps(), &Vec::new());
         }
     }
 
@@ -86,7 +86,7 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
         }
         for text in ["1", "2", "3"] {
             equal(
-                "a broadcast tells the members of its process",
+                "a broadcast returns the members of its process",
                 &here.broadcast(&room, text),
                 &50,
             );
@@ -98,7 +98,7 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
     }
 
     pub(super) async fn any_text_goes_to_any_room(&self) {
-        let promise = "a message reaches the room of its name alone, as it is";
+        let promise = "a message reaches only the room with its name, unchanged";
         let [here, there] = self.processes();
         let mut members: Vec<(String, Client)> = Vec::new();
         for name in ROOMS {
@@ -119,13 +119,16 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
                 [format!("{index} κόσμε\n{{}}\0\""), format!("{index} {large}"), "end".to_owned()];
             if client.texts() != expected {
                 let texts: Vec<_> = client.texts().into_iter().map(|it| it.len()).collect();
-                fail(format!("{promise}: {:?} got others, of lengths {texts:?}", ROOMS[index]));
+                fail(format!(
+                    "{promise}: {:?} got other messages, of lengths {texts:?}",
+                    ROOMS[index]
+                ));
             }
         }
     }
 
     pub(super) async fn one_member_is_left_out(&self) {
-        let promise = "one member is left out, in whichever process it is";
+        let promise = "one member is excluded, in any process";
         let room = self.room("except");
         let [here, there] = self.processes();
         let clients = [here.join(&room).await, there.join(&room).await, there.join(&room).await];
@@ -157,7 +160,7 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
                 clients.iter().all(|client| client.has(&format!("{promise} first")))
             });
             if !heard.await {
-                fail(format!("{promise}: none came"));
+                fail(format!("{promise}: none arrived"));
             }
             for text in ["1", "2", "3", "end"] {
                 here.rooms.broadcast(audience, format!("{promise} {text}"));
@@ -177,13 +180,13 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
         for number in 0..20 {
             let room = self.room(&format!("new {number}"));
             let client = process.enter(&room);
-            equal("a broadcast tells the new member", &process.broadcast(&room, "hello"), &1);
-            client.gets("a member that has just joined hears its own process", "hello").await;
+            equal("a broadcast returns the new member", &process.broadcast(&room, "hello"), &1);
+            client.gets("a new member gets messages of its own process", "hello").await;
         }
     }
 
     pub(super) async fn who_has_left_hears_nothing(&self) {
-        let promise = "a member that has left a room hears nothing of it";
+        let promise = "a member that left a room gets no messages of it";
         let (left, kept) = (self.room("left"), self.room("kept"));
         let [here, there] = self.processes();
         let (client, other) = (there.join(&left).await, there.join(&left).await);
@@ -191,14 +194,14 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
         client.is_ready(&kept).await;
         client.member.leave(&left);
         here.broadcast(&left, "left");
-        other.gets("a member that stays goes on hearing", "left").await;
+        other.gets("a member that stays gets further messages", "left").await;
         here.broadcast(&kept, "kept");
-        client.gets("a member that leaves one room hears the other one", "kept").await;
+        client.gets("a member that leaves one room gets messages of its other room", "kept").await;
         equal(promise, &client.texts(), &vec!["kept".to_owned()]);
     }
 
     pub(super) async fn a_room_that_is_left_and_joined_again_is_heard(&self) {
-        let promise = "a room that is left and joined again is heard, from then on";
+        let promise = "a member that joins a room again gets its messages from then on";
         let room = self.room("again");
         let [here, there] = self.processes();
         let _other = here.join(&room).await;
@@ -212,7 +215,7 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
             client.gets(promise, &round.to_string()).await;
             equal(promise, &client.texts(), &vec![round.to_string()]);
         }
-        equal("no gap is reported where nothing is missing", &there.gaps(), &Vec::new());
+        equal("no gap is reported if nothing is missing", &there.gaps(), &Vec::new());
     }
 }
 
@@ -221,6 +224,8 @@ pub(super) fn in_order(texts: &[String], sender: usize) {
     let begin = format!("{sender} ");
     let numbers = texts.iter().filter_map(|text| text.strip_prefix(&begin)?.parse::<usize>().ok());
     if !numbers.is_sorted() {
-        fail(format!("the messages of a process come in their order: those of {sender} did not"));
+        fail(format!(
+            "the messages of a process must arrive in order: the messages of {sender} did not"
+        ));
     }
 }

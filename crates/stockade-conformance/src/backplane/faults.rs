@@ -61,10 +61,10 @@ pub async fn backplane_under_faults<B: Backplane>(
     }
     for (process, client) in processes.iter().zip(&clients) {
         for sender in 0..2 {
-            client.gets("what is sent after a fault arrives", &format!("{sender} last")).await;
+            client.gets("messages sent after a fault arrive", &format!("{sender} last")).await;
         }
         let texts = client.texts();
-        let came = once("no message comes twice, whatever happens", &texts).len();
+        let came = once("no message arrives twice", &texts).len();
         for sender in 0..2 {
             in_order(&texts, sender);
         }

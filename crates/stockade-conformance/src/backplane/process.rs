@@ -40,7 +40,7 @@ impl Process {
     /// Adds a member to a room. It may not receive messages from other processes
     /// yet.
     pub(super) fn enter(&self, room: &str) -> Client {
-        let opened = Loopback::open(&self.route).ok_or("there are no random bytes");
+        let opened = Loopback::open(&self.route).ok_or("cannot get random bytes");
         let (socket, mut end) = or_fail(opened);
         let member = or_fail(self.rooms.enter(socket.sender()));
         or_fail(member.join(room));
@@ -79,7 +79,7 @@ impl Client {
             // A backplane may give up before the backend is available.
             match self.member.ready(room).await {
                 Err(_) if begin.elapsed() < PATIENCE => {}
-                outcome => return succeeds("a room that was joined is heard", outcome),
+                outcome => return succeeds("a member gets the messages of a joined room", outcome),
             }
         }
     }
@@ -97,9 +97,7 @@ impl Client {
         if !until(async || self.has(text)).await {
             let texts = self.texts();
             let (count, last) = (texts.len(), texts.last());
-            fail(format!(
-                "{promise}: no {text:?} among {count} messages, of which {last:?} is the last"
-            ));
+            fail(format!("{promise}: no {text:?} among {count} messages, the last is {last:?}"));
         }
     }
 }
@@ -115,7 +113,7 @@ pub(super) fn once<'t>(promise: &str, texts: &'t [String]) -> HashSet<&'t str> {
     let mut unique = HashSet::new();
     for text in texts {
         if !unique.insert(text.as_str()) {
-            fail(format!("{promise}: {text:?} came twice"));
+            fail(format!("{promise}: {text:?} arrived twice"));
         }
     }
     unique

@@ -47,12 +47,12 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
             texts.iter().any(|text| text == last || text.ends_with(&format!(" {last}")))
         };
         if !until(arrived).await {
-            fail("a message comes with or without its id: it did not");
+            fail("a message must arrive, with or without its id");
         }
 
-        let promise = "the messages that are kept are the last ones, oldest first";
+        let promise = "the history contains the last messages, oldest first";
         let kept = succeeds(promise, here.rooms.since(&room, "").await);
-        let is_complete = "a history from an unknown id on does not claim to be complete";
+        let is_complete = "a history from an unknown id is not reported as complete";
         equal(is_complete, &kept.is_complete, &false);
         let texts: Vec<&String> = kept.messages.iter().map(|it| &it.text).collect();
         let skipped = sent.len().saturating_sub(texts.len());
@@ -61,21 +61,21 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
 
         for (index, message) in kept.messages.iter().enumerate() {
             for process in [&here, &there] {
-                let promise = "the history from a message on has all that came after it";
+                let promise = "the history from a message contains all later messages";
                 let since = succeeds(promise, process.rooms.since(&room, &message.id).await);
                 equal(promise, &since.messages, &kept.messages[index + 1..].to_vec());
-                equal("a history without a hole is complete", &since.is_complete, &true);
+                equal("a history without a gap is complete", &since.is_complete, &true);
             }
         }
         let with_id = format!("{} {}", newest.id, newest.text);
         let is_there = client.texts().contains(&with_id);
-        equal("a message comes with the id that it has in the history", &is_there, &true);
+        equal("a message arrives with its id in the history", &is_there, &true);
         for wrong in ["0-0", "-", "x", "other-7", "\r\n", "99999999999999999999"] {
             let since = succeeds(is_complete, here.rooms.since(&room, wrong).await);
             equal(is_complete, &since.is_complete, &false);
         }
         let nobody = succeeds(is_complete, here.rooms.since(&self.room("nobody"), "x-1").await);
-        equal("a room without messages has none", &nobody.messages, &Vec::new());
+        equal("a room without messages has an empty history", &nobody.messages, &Vec::new());
     }
 }
 
@@ -96,6 +96,6 @@ async fn sees(process: &Process, room: &str, clients: &[&Client]) {
     if !until(holds).await {
         let promise = "the members of all processes are known";
         let (members, count) = succeeds(promise, found().await);
-        fail(format!("{promise}: {members:?}, counted as {count}, and not {expected:?}"));
+        fail(format!("{promise}: expected {expected:?}, found {members:?}, counted as {count}"));
     }
 }

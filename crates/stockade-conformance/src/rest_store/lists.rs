@@ -31,7 +31,7 @@ async fn names(
 }
 
 pub(super) async fn texts_are_data_in_every_place(store: impl Store<RestItem>) {
-    let promise = "texts are data in every place";
+    let promise = "strings are data in every position";
     for text in TEXTS {
         let mut new = RestItem::draft(text, 1, text);
         new.set("category", *text);
@@ -54,15 +54,15 @@ pub(super) async fn texts_are_data_in_every_place(store: impl Store<RestItem>) {
         for (what, filters, expected) in [
             ("the name", by("name", Op::Eq, &[text]), vec![*text]),
             ("the category", by("category", Op::Eq, &[text]), vec![*text]),
-            ("one of two names", by("name", Op::Eq, &[text, "no such text"]), vec![*text]),
-            ("what is below", by("name", Op::Lt, &[text]), those(&|it| it < *text)),
+            ("one of two names", by("name", Op::Eq, &[text, "an unknown text"]), vec![*text]),
+            ("values below", by("name", Op::Lt, &[text]), those(&|it| it < *text)),
             ("a prefix", by("name", Op::Prefix, &[text]), those(&|it| it.starts_with(text))),
         ] {
             let promise = of(what);
             let found = names(&store, &promise, filters, None).await;
             equal(&promise, &found.iter().map(String::as_str).collect(), &expected);
         }
-        let (promise, after) = (of("a page behind"), Some(vec![json!(text), json!(i64::MAX)]));
+        let (promise, after) = (of("a later page"), Some(vec![json!(text), json!(i64::MAX)]));
         let found = names(&store, &promise, Vec::new(), after).await;
         equal(&promise, &found.iter().map(String::as_str).collect(), &those(&|it| it > *text));
         let (promise, scope) = (of("a scope"), RowFilter::eq("owner", *text));
@@ -72,7 +72,7 @@ pub(super) async fn texts_are_data_in_every_place(store: impl Store<RestItem>) {
 }
 
 pub(super) async fn rows_outside_of_a_scope_are_missing(store: impl Store<RestItem>) {
-    let promise = "rows outside of a scope are missing";
+    let promise = "rows outside a scope are missing";
     let mut rows = Vec::new();
     for (index, owner) in ["ada", "bob", "Ada", "ada ", "", "%"].iter().enumerate() {
         let made = store.create(RestItem::draft(&index.to_string(), 1, owner)).await;
@@ -83,7 +83,7 @@ pub(super) async fn rows_outside_of_a_scope_are_missing(store: impl Store<RestIt
     let mine = || RowFilter::eq("owner", "ada");
     for scope in [mine(), mine().and_eq("price", 1).and_eq("open", true)] {
         let found = done(promise, store.get(&own, &scope).await);
-        equal("a row inside of a scope is there", &found.is_some(), &true);
+        equal("a row inside a scope is found", &found.is_some(), &true);
         let query = ListQuery { scope: scope.clone(), count: Some(99), ..ListQuery::new("id", 9) };
         let page = listed(promise, &store, &query).await;
         equal(promise, &(page.items.len(), page.total, page.more), &(1, Some(1), false));
@@ -98,7 +98,7 @@ pub(super) async fn rows_outside_of_a_scope_are_missing(store: impl Store<RestIt
             }
         }
     }
-    let promise = "a value that is missing is that of nobody";
+    let promise = "a missing value matches no scope";
     for scope in [
         RowFilter::eq("owner", Value::Null),
         RowFilter::eq("category", Value::Null),
@@ -131,7 +131,7 @@ async fn pages(
         for item in &page.items {
             if !seen.insert(item.value.id) {
                 let sorts = &query.sorts;
-                fail(format!("{promise}: {} twice, in the order of {sorts:?}", item.value.id));
+                fail(format!("{promise}: duplicate {}, in the order of {sorts:?}", item.value.id));
             }
         }
         match page.items.last() {
@@ -139,7 +139,7 @@ async fn pages(
             _ => return (seen.len(), number),
         }
     }
-    fail(format!("{promise}: there are pages without an end"))
+    fail(format!("{promise}: the pages do not end"))
 }
 
 pub(super) async fn pages_cover_all_rows_once(store: impl Store<RestItem>) {
@@ -166,7 +166,7 @@ pub(super) async fn pages_cover_all_rows_once(store: impl Store<RestItem>) {
 /// If a float were read as a neighboring value, its row would repeat on the
 /// next page.
 pub(super) async fn pages_go_on_behind_any_float(store: impl Store<RestItem>) {
-    let promise = "pages go on behind any float";
+    let promise = "pages continue after any float";
     for index in 0..40_u32 {
         let mut new = RestItem::draft(&index.to_string(), 1, "ada");
         new.set("rating", 52.074_930_194_446_77 + f64::from(index) / 7.0);

@@ -61,7 +61,10 @@ fn a_resource_of_items_has_no_mistakes(store: &impl Store<RestItem>) {
     let mut doc = StoreDoc::new(numbers.into_iter().chain(texts), sorts).with_scope();
     store.describe(&mut doc);
     if !doc.issues().is_empty() {
-        fail(format!("a resource of items on the store has no mistakes: {:?}", doc.issues()));
+        fail(format!(
+            "a resource of items on the store has configuration errors: {:?}",
+            doc.issues()
+        ));
     }
 }
 
@@ -83,9 +86,9 @@ fn done<T>(promise: &str, outcome: Result<T, StoreError>) -> T {
 /// Fails the test unless the outcome is this error.
 fn refused<T>(promise: &str, outcome: Result<T, StoreError>, expected: &StoreError) {
     match outcome {
-        Ok(_) => fail(format!("{promise}: it was done, and not refused: {expected}")),
+        Ok(_) => fail(format!("{promise}: expected a rejection, found success: {expected}")),
         Err(error) if error.to_string() == expected.to_string() => {}
-        Err(error) => fail(format!("{promise}: {}, and not: {expected}", failure_of(&error))),
+        Err(error) => fail(format!("{promise}: expected {expected}, found {}", failure_of(&error))),
     }
 }
 

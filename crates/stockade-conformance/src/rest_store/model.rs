@@ -47,7 +47,7 @@ pub async fn rest_store_operations(store: impl Store<RestItem>, seed: u64, count
         let found = operate(&store, &mut of_store, random(), &step).await;
         if found != expected {
             fail(format!(
-                "a store does what the memory store does, {step}: {found}, and not {expected}"
+                "a store behaves like the memory store, {step}: expected {expected}, found {found}"
             ));
         }
     }
@@ -162,7 +162,9 @@ impl Versions {
             let versions = self.0.entry(stored.value.id).or_default();
             if versions.contains(&stored.version) {
                 let (id, version) = (stored.value.id, stored.version);
-                fail(format!("each write gives a new version, {step}: {version} of {id} again"));
+                fail(format!(
+                    "each write creates a new version, {step}: duplicate {version} of {id}"
+                ));
             }
             versions.push(stored.version);
         }

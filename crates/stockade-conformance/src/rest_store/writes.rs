@@ -16,7 +16,7 @@ fn draft(name: &str, price: u32) -> NewRow<RestItem> {
 }
 
 pub(super) async fn values_come_back_as_they_were(store: impl Store<RestItem>) {
-    let promise = "values come back as they were";
+    let promise = "values remain unchanged";
     let extra = json!({ "deep": [1, 2.5, null, { "x": "y" }], "n": 9_007_199_254_740_993_i64 });
     for (extra, rating) in [
         (extra, 0.1 + 0.2),
@@ -35,7 +35,7 @@ pub(super) async fn values_come_back_as_they_were(store: impl Store<RestItem>) {
         new.set("open", false);
         let made = done(promise, store.create(new).await);
         let found = got(promise, &store, made.value.id).await;
-        equal("an item is got as it was made", &found, &made);
+        equal("an item is read as it was created", &found, &made);
         let expected = RestItem {
             id: made.value.id,
             name,
@@ -63,7 +63,7 @@ pub(super) async fn ids_and_names_are_unique(store: impl Store<RestItem>) {
     let outcome = store.replace(&other, draft("a", 3), VersionCheck::Any, &RowFilter::all()).await;
     refused("names stay unique when an item is replaced", outcome, &taken);
     let found = got("after a refusal", &store, other).await.value;
-    equal("a write that is refused writes nothing", &(&*found.name, found.price), &("c", 1));
+    equal("a rejected write changes nothing", &(&*found.name, found.price), &("c", 1));
 }
 
 pub(super) async fn writes_are_done_at_one_version(store: impl Store<RestItem>) {
@@ -72,7 +72,7 @@ pub(super) async fn writes_are_done_at_one_version(store: impl Store<RestItem>) 
     let first = VersionCheck::Version(made.version);
     let changed = store.replace(&id, draft("a", 2), first, &all).await;
     let changed = done("a write at the version of the item", changed);
-    equal("a write gives a new version", &(changed.version != made.version), &true);
+    equal("a write creates a new version", &(changed.version != made.version), &true);
     for old in [first, VersionCheck::Version(Version(u64::MAX))] {
         let stale = store.replace(&id, draft("a", 3), old, &all).await;
         refused("a write at another version", stale, &StoreError::Changed);
@@ -80,7 +80,7 @@ pub(super) async fn writes_are_done_at_one_version(store: impl Store<RestItem>) 
         refused("a deletion at another version", stale, &StoreError::Changed);
     }
     let found = got("after stale writes", &store, id).await;
-    equal("a write at another version writes nothing", &found, &changed);
+    equal("a write at another version changes nothing", &found, &changed);
 
     let deleted = store.delete(&id, VersionCheck::Version(changed.version), &all).await;
     done("a deletion at the version of the item", deleted);
@@ -92,7 +92,7 @@ pub(super) async fn writes_are_done_at_one_version(store: impl Store<RestItem>) 
     }
     for id in [id, i64::MIN] {
         let found = done("a missing item", store.get(&id, &all).await);
-        equal("an item that is not there", &found, &None);
+        equal("an unknown item", &found, &None);
     }
 }
 
@@ -111,13 +111,13 @@ pub(super) async fn a_field_without_a_value_becomes_null_or_its_default(
     equal(promise, &(item.category, item.tags), &(None, Vec::new()));
 
     let third = NewRow::new([("price", json!(9))]);
-    let promise = "a field that is not in a draft stays";
+    let promise = "a field that is missing in a draft remains";
     let item = done(promise, store.replace(&id, third, VersionCheck::Any, &all).await).value;
     equal(promise, &(&*item.name, item.price, &*item.owner), &("b", 9, "ada"));
 }
 
 pub(super) async fn an_id_that_comes_back_has_a_new_version(store: impl Store<RestItem>) {
-    let promise = "an id that comes back has a version that it never had";
+    let promise = "a reused id gets a new version";
     let (mut versions, all) = (BTreeSet::new(), RowFilter::all());
     for _ in 0..5 {
         let mut new = draft("a", 1);
@@ -160,12 +160,12 @@ pub(super) async fn no_update_is_lost(store: impl Store<RestItem>) {
     }
     let items = listed("all items", &*store, &ListQuery::new("id", 99)).await.items;
     let sum: u32 = items.iter().map(|item| item.value.price).sum();
-    equal("of 200 updates at the same time, those that are there", &sum, &200);
+    equal("stored updates of 200 concurrent updates", &sum, &200);
 }
 
 async fn add_one(store: &impl Store<RestItem>, id: i64) {
     for _ in 0..100_000 {
-        let old = got("an item that others change", store, id).await;
+        let old = got("an item with concurrent changes", store, id).await;
         // Other tasks run in between, even if the store never waits.
         tokio::task::yield_now().await;
         let new = NewRow::new([("price", json!(old.value.price + 1))]);
@@ -173,10 +173,10 @@ async fn add_one(store: &impl Store<RestItem>, id: i64) {
         match store.replace(&id, new, expected, &RowFilter::all()).await {
             Err(StoreError::Changed) => tokio::task::yield_now().await,
             outcome => {
-                done("one of many writes at the same time", outcome);
+                done("one of many concurrent writes", outcome);
                 return;
             }
         }
     }
-    fail("of many writes at one version one is done: none was");
+    fail("exactly one of many writes at one version must succeed: none did");
 }

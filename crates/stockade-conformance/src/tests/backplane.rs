@@ -99,12 +99,12 @@ fn faulty(hub: &MemoryHub, fault: Fault) -> Faulty {
 async fn rejects_faulty_implementations() {
     use Order::{Local, Room};
     for (order, fault, words) in [
-        (Local, Fault::Loses, "each member gets each message once: 5"),
+        (Local, Fault::Loses, "each member gets each message once: found 5"),
         (Local, Fault::Repeats, "each member gets each message once: "),
-        (Local, Fault::Reorders, "the messages of a process come in their order"),
-        (Local, Fault::LeavesNobodyOut, "one member is left out"),
-        (Room, Fault::Echoes, "each member gets each message once: \"0 0\" came twice"),
-        (Local, Fault::ClaimsHistory, "does not claim to be complete"),
+        (Local, Fault::Reorders, "the messages of a process must arrive in order"),
+        (Local, Fault::LeavesNobodyOut, "one member is excluded"),
+        (Room, Fault::Echoes, "each member gets each message once: \"0 0\" arrived twice"),
+        (Local, Fault::ClaimsHistory, "is not reported as complete"),
     ] {
         let hub = MemoryHub::new(order);
         refused(backplane(order, || faulty(&hub, fault)), words).await;
@@ -112,7 +112,7 @@ async fn rejects_faulty_implementations() {
     // This hub delivers to its own members immediately, although the check
     // expects one order for all.
     let hub = MemoryHub::new(Local);
-    let words = "with Order::Room all members get all messages in one order";
+    let words = "with Order::Room, all members must get all messages in the same order";
     refused(backplane(Room, || faulty(&hub, Fault::Lags)), words).await;
 }
 
@@ -131,8 +131,8 @@ async fn detects_silent_losses_under_faults() {
     backplane_under_faults(Order::Local, || hub.backplane(), fault).await;
     for (fault, words) in [
         (Fault::Loses, "no message is lost silently: "),
-        (Fault::Repeats, "no message comes twice, whatever happens"),
-        (Fault::Reorders, "the messages of a process come in their order"),
+        (Fault::Repeats, "no message arrives twice"),
+        (Fault::Reorders, "the messages of a process must arrive in order"),
     ] {
         let (hub, wait) = (MemoryHub::default(), Duration::from_secs(1));
         let pause = async || tokio::time::sleep(wait).await;

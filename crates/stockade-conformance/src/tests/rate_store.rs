@@ -81,16 +81,21 @@ async fn check(algorithm: Algorithm, fault: Fault, words: &str) {
 async fn rejects_faulty_implementations() {
     use Algorithm::{FixedWindow, Gcra, SlidingWindow};
     for algorithm in [FixedWindow, SlidingWindow, Gcra] {
-        let forgotten = "of 300 requests at once, those that pass a limit of 100: 10";
+        let forgotten = "requests that pass a limit of 100, of 300 concurrent requests: found 10";
         check(algorithm, Fault::Forgets, forgotten).await;
         check(algorithm, Fault::CutsKeys, "the first request of the key \"key:").await;
-        let still = "a client that has waited as long as it was told passes: false";
+        let still = "a client that waited for the reported time passes: found false";
         check(algorithm, Fault::StandsStill, still).await;
-        check(algorithm, Fault::TellsNoWait, "a refused client waits for a time").await;
+        check(algorithm, Fault::TellsNoWait, "a rejected client must wait").await;
     }
-    check(FixedWindow, Fault::Prolongs, "refused requests prolong nothing").await;
+    check(FixedWindow, Fault::Prolongs, "rejected requests must not extend the window").await;
     check(SlidingWindow, Fault::Prolongs, "the time until the reset").await;
-    check(Gcra, Fault::Prolongs, "the time until a refused client passes").await;
-    check(Gcra, Fault::Hurries, "of 100 in a second, those back after 500ms: 100").await;
-    check(SlidingWindow, Fault::Hurries, "those back after 1.5s: 100").await;
+    check(Gcra, Fault::Prolongs, "the time until a rejected client passes").await;
+    check(
+        Gcra,
+        Fault::Hurries,
+        "requests of 100 per second that pass again after 500ms: found 100",
+    )
+    .await;
+    check(SlidingWindow, Fault::Hurries, "that pass again after 1.5s: found 100").await;
 }

@@ -123,13 +123,16 @@ fn faulty(fault: Fault) -> Faulty {
 #[tokio::test]
 async fn rejects_faulty_implementations() {
     for (fault, words) in [
-        (Fault::WritesAnyVersion, "a write at another version: it was done, and not refused"),
-        (Fault::FindsThatOfOthers, "rows outside of a scope are missing"),
+        (
+            Fault::WritesAnyVersion,
+            "a write at another version: expected a rejection, found success",
+        ),
+        (Fault::FindsThatOfOthers, "rows outside a scope are missing"),
         (Fault::RepeatsItems, "pages cover all rows once: "),
-        (Fault::ForgetsAFilter, "a store does what the memory store does, seed 1, operation "),
-        (Fault::Trims, "texts are data in every place"),
-        (Fault::HasOneVersion, "a write gives a new version"),
-        (Fault::HasNoPrefix, "a resource of items on the store has no mistakes"),
+        (Fault::ForgetsAFilter, "a store behaves like the memory store, seed 1, operation "),
+        (Fault::Trims, "strings are data in every position"),
+        (Fault::HasOneVersion, "a write creates a new version"),
+        (Fault::HasNoPrefix, "a resource of items on the store has configuration errors"),
     ] {
         refused(rest_store(async || faulty(fault)), words).await;
     }
@@ -137,7 +140,7 @@ async fn rejects_faulty_implementations() {
 
 #[tokio::test]
 async fn random_operations_detect_faults() {
-    let words = "a store does what the memory store does, seed 7, operation ";
+    let words = "a store behaves like the memory store, seed 7, operation ";
     for fault in [
         Fault::WritesAnyVersion,
         Fault::FindsThatOfOthers,

@@ -88,11 +88,14 @@ async fn accepts_a_correct_implementation() {
 #[tokio::test(start_paused = true)]
 async fn rejects_faulty_implementations() {
     for (fault, words) in [
-        (Fault::Forgets, "a token that one process revokes is refused by all: NotRevoked"),
-        (Fault::TellsNoNewcomer, "a process that comes later knows all before it says anything"),
-        (Fault::HasNoContact, "a process has contact to the log: Unknown"),
-        (Fault::LosesTheTime, "the next token of a revoked subject is accepted: Revoked"),
-        (Fault::LosesTheEnd, "an entry ends in all processes: Revoked"),
+        (Fault::Forgets, "all processes reject a token that one process revokes: found NotRevoked"),
+        (
+            Fault::TellsNoNewcomer,
+            "a process that starts later reads all entries before it responds",
+        ),
+        (Fault::HasNoContact, "a process is connected to the log: found Unknown"),
+        (Fault::LosesTheTime, "the next token of a revoked subject is accepted: found Revoked"),
+        (Fault::LosesTheEnd, "an entry expires in all processes: found Revoked"),
     ] {
         refused(check(fault), words).await;
     }
