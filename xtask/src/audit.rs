@@ -199,8 +199,10 @@ fn forced(name: &str, text: &str, hidden: &[String]) -> Vec<String> {
     };
     let lines = text.lines().enumerate();
     let used = lines.filter_map(|(index, line)| Some((index, used_in(line)?)));
-    used.map(|(index, door)| format!("{name}:{}: `{door}` is for our crates alone", index + 1))
-        .collect()
+    used.map(|(index, door)| {
+        format!("{name}:{}: `{door}` is only for the crates of the framework", index + 1)
+    })
+    .collect()
 }
 
 /// Returns the path prefix of the crate that this file tests.
@@ -216,11 +218,10 @@ fn misplaced(levels: &[(&str, u8)], members: &[String]) -> Vec<String> {
     let without = members
         .iter()
         .filter(|name| !levelled(name) && !WITHOUT_LEVEL.contains(&name.as_str()))
-        .map(|name| format!("{name} has no level in xtask/src/audit.rs"));
-    let absent = levels
-        .iter()
-        .filter(|(known, _)| !members.iter().any(|name| name == known))
-        .map(|(known, _)| format!("{known} has a level in xtask/src/audit.rs, but is not there"));
+        .map(|name| format!("{name} does not have a level: add it to xtask/src/audit.rs"));
+    let absent = levels.iter().filter(|(known, _)| !members.iter().any(|name| name == known)).map(
+        |(known, _)| format!("{known} does not exist: remove its level from xtask/src/audit.rs"),
+    );
     without.chain(absent).collect()
 }
 
@@ -251,7 +252,7 @@ fn upward(krate: &str, level: u8, direct: &[String]) -> Vec<String> {
         let known = LEVELS.iter().find(|(ours, _)| ours == name);
         match known {
             None if name.starts_with("stockade") => {
-                Some(format!("{name} has no level in xtask/src/audit.rs"))
+                Some(format!("{name} does not have a level: add it to xtask/src/audit.rs"))
             }
             Some((_, other)) if *other >= level => {
                 let allowed = ALLOWED_WITHIN_LEVEL.contains(&(krate, name));
@@ -302,12 +303,12 @@ mod tests {
         check(
             &levels,
             &["stockade-core", "stockade-errors", "stockade-new"],
-            &["stockade-new has no level in xtask/src/audit.rs"],
+            &["stockade-new does not have a level: add it to xtask/src/audit.rs"],
         );
         check(
             &levels,
             &["stockade-core"],
-            &["stockade-errors has a level in xtask/src/audit.rs, but is not there"],
+            &["stockade-errors does not exist: remove its level from xtask/src/audit.rs"],
         );
     }
 

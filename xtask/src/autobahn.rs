@@ -54,11 +54,11 @@ pub fn run() -> Outcome {
 }
 
 fn test(echo: &mut Child, wstest: &Path, directory: &Path) -> Outcome {
-    let stdout = echo.stdout.take().ok_or("echo has no output")?;
+    let stdout = echo.stdout.take().ok_or("echo does not have output")?;
     let mut line = String::new();
     BufReader::new(stdout).read_line(&mut line).map_err(|error| error.to_string())?;
     let address = line.split_once("ws://").and_then(|(_, rest)| rest.split_once(';'));
-    let (address, _) = address.ok_or(format!("echo says {line:?}, which has no address"))?;
+    let (address, _) = address.ok_or(format!("found no address in the output {line:?} of echo"))?;
     for (agent, path, cases_of_agent, excluded) in AGENTS {
         let directory = directory.join(agent);
         fs::create_dir_all(&directory).map_err(|error| error.to_string())?;

@@ -7,7 +7,7 @@ use crate::{Outcome, cargo_command, root, run as run_command, skip};
 
 pub fn run() -> Outcome {
     if !Path::new("/proc/self/schedstat").exists() {
-        skip("the CPU of a process is read from /proc/…/schedstat, which only Linux has");
+        skip("the benchmark requires /proc/…/schedstat, which exists only on Linux");
         return Ok(());
     }
     let folder = root().join("tests/bench/websockets");

@@ -219,12 +219,12 @@ fn validate(got: &[(String, String)]) -> Outcome {
         let mark = if got == expected { "" } else { "  <- MISMATCH" };
         println!("{name:<50} {expected:<32} {got}{mark}");
         if got != expected {
-            faults.push(format!("{name}: {got}, not {expected}"));
+            faults.push(format!("{name}: expected {expected}, found {got}"));
         }
     }
     let known = |name: &str| situations().any(|(own, _)| own == name);
     let unknown = got.iter().filter(|(name, _)| !known(name));
-    faults.extend(unknown.map(|(name, _)| format!("{name}: nothing is expected of it")));
+    faults.extend(unknown.map(|(name, _)| format!("{name}: the expected result is missing")));
     println!("{} situations, {} mismatches", situations().count(), faults.len());
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }
@@ -243,7 +243,7 @@ impl Servers {
         announce(&command);
         let process = Running::start(&mut command, "the servers")?;
         let mut servers = Self { process, addresses: Vec::new() };
-        let stdout = servers.process.stdout.take().ok_or("the servers have no output")?;
+        let stdout = servers.process.stdout.take().ok_or("the servers do not have output")?;
         let line = within(end, move || {
             let mut line = String::new();
             BufReader::new(stdout).read_line(&mut line).map(|_| line)
@@ -255,7 +255,7 @@ impl Servers {
 
     fn address(&self, name: &str) -> Result<&str, String> {
         let found = self.addresses.iter().find(|(own, _)| own == name);
-        found.map(|(_, address)| &**address).ok_or(format!("there is no server {name:?}"))
+        found.map(|(_, address)| &**address).ok_or(format!("unknown server {name:?}"))
     }
 
     /// Returns our page that sends requests to `api`.
@@ -302,7 +302,7 @@ fn page(folder: &Folder, url: &str, end: Instant) -> Result<String, String> {
     let html = html.unwrap_or_default();
     if html.is_empty() {
         let log = fs::read_to_string(&log).unwrap_or_default();
-        return Err(format!("{CHROMIUM} does not show {url} in time:\n{log}"));
+        return Err(format!("{CHROMIUM} did not show {url} in time:\n{log}"));
     }
     Ok(html)
 }

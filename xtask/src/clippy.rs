@@ -51,7 +51,7 @@ pub fn refuses_warnings() -> Outcome {
     drop(stdin);
     match child.wait().map_err(fault)?.code() {
         Some(1) => Ok(()),
-        code => Err(format!("{DRIVER} ends with {code:?} after {MISTAKE:?}, not with 1")),
+        code => Err(format!("{DRIVER} ended with {code:?} after {MISTAKE:?}, expected 1")),
     }
 }
 

@@ -84,7 +84,8 @@ fn check_validation_only() -> Outcome {
     let problems = String::from_utf8_lossy(&output.stderr);
     if output.status.code() != Some(1) || !problems.lines().any(|line| line == BAD_PORT) {
         return Err(format!(
-            "{VALIDATION_ONLY}: {}, not 1 with the line {BAD_PORT:?}:\n{problems}",
+            "{VALIDATION_ONLY}: expected the exit code 1 and the line {BAD_PORT:?}, found \
+             {}:\n{problems}",
             output.status
         ));
     }
@@ -97,7 +98,7 @@ const BAD_PORT: &str =
     "examples/validation-only/bad.json:4:13: listen.port: Number must be at most 65535";
 
 fn check_shop(shop: &mut Child, exchanges: &[Exchange]) -> Outcome {
-    let stdout = shop.stdout.take().ok_or("the shop has no output")?;
+    let stdout = shop.stdout.take().ok_or("the shop does not have output")?;
     let (sender, lines) = mpsc::channel();
     thread::spawn(move || {
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
@@ -109,7 +110,7 @@ fn check_shop(shop: &mut Child, exchanges: &[Exchange]) -> Outcome {
         .split_once("http://")
         .and_then(|(_, rest)| rest.split_once(';'))
         .map(|(address, _)| address.to_owned())
-        .ok_or(format!("the shop says {first:?}, which has no address"))?;
+        .ok_or(format!("found no address in the output {first:?} of the shop"))?;
 
     for exchange in exchanges {
         println!("{}", exchange.command);
@@ -141,7 +142,7 @@ fn terminate(shop: &mut Child) -> Outcome {
 
 #[cfg(not(unix))]
 fn terminate(_shop: &mut Child) -> Outcome {
-    crate::skip("SIGTERM, which this system does not have");
+    crate::skip("SIGTERM (this system does not have it)");
     Ok(())
 }
 
@@ -220,7 +221,8 @@ impl Exchange {
         for line in shown {
             match sent.iter().position(|other| *other == line) {
                 Some(index) => drop(sent.remove(index)),
-                None => differences.push(format!("README.md shows {line:?}, which is not sent")),
+                None => differences
+                    .push(format!("README.md contains {line:?}, but the shop does not send it")),
             }
         }
         let name_of = |line: &str| line.split_once(':').map(|(name, _)| name.to_owned());
@@ -228,12 +230,11 @@ impl Exchange {
         for name in &self.left_out {
             match rest.iter().position(|other| other == name) {
                 Some(index) => drop(rest.remove(index)),
-                None => {
-                    differences.push(format!("README.md leaves out {name:?}, which is not sent"))
-                }
+                None => differences
+                    .push(format!("README.md omits {name:?}, but the shop does not send it")),
             }
         }
-        let forgotten = rest.iter().map(|name| format!("README.md does not speak of {name:?}"));
+        let forgotten = rest.iter().map(|name| format!("README.md does not mention {name:?}"));
         differences.extend(forgotten);
         differences.extend(difference("body", shown_body, body));
         differences
@@ -329,17 +330,21 @@ mod tests {
         for (old, new, expected) in [
             ("200 OK", "404 Not Found", "README.md shows the status \"HTTP/1.1 200 OK\""),
             ("\n\n{}", "\n\n[]", "README.md shows the body \"{}\""),
-            ("x-name: 2\n", "", "README.md leaves out \"x-name\", which is not sent"),
-            ("date: 1", "date: 1\nvary: Origin", "README.md does not speak of \"vary\""),
-            ("date: 1", "date: 1\nallow: PUT", "README.md does not speak of \"allow\""),
-            ("allow: GET\n", "", "README.md shows \"allow: GET\", which is not sent"),
+            ("x-name: 2\n", "", "README.md omits \"x-name\", but the shop does not send it"),
+            ("date: 1", "date: 1\nvary: Origin", "README.md does not mention \"vary\""),
+            ("date: 1", "date: 1\nallow: PUT", "README.md does not mention \"allow\""),
+            (
+                "allow: GET\n",
+                "",
+                "README.md contains \"allow: GET\", but the shop does not send it",
+            ),
         ] {
             check(1, &same.replace(old, new), &[expected]);
         }
         let other = same.replace("GET", "PUT");
         let expected = [
-            "README.md shows \"allow: GET\", which is not sent",
-            "README.md does not speak of \"allow\"",
+            "README.md contains \"allow: GET\", but the shop does not send it",
+            "README.md does not mention \"allow\"",
         ];
         check(1, &other, &expected);
     }

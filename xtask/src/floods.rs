@@ -72,7 +72,7 @@ struct Flood {
 
 pub fn run() -> Outcome {
     if !Path::new("/proc/self/status").exists() {
-        skip("the memory of a process is read from /proc");
+        skip("the task requires the memory of a process in /proc");
         return Ok(());
     }
     let arguments: Vec<String> = env::args().skip(2).collect();
@@ -126,11 +126,12 @@ fn hold_connections(count: u64) -> Outcome {
         let mut command = Command::new(&program);
         command.arg("serve").env("PORT", "0").stdout(Stdio::piped());
         let mut server = Running::start(&mut command, "crowd")?;
-        let stdout = server.stdout.take().ok_or("crowd has no output")?;
+        let stdout = server.stdout.take().ok_or("crowd does not have output")?;
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line).map_err(|error| error.to_string())?;
         let address = line.split_once("http://").and_then(|(_, rest)| rest.split_once(';'));
-        let (address, _) = address.ok_or(format!("crowd says {line:?}, without an address"))?;
+        let (address, _) =
+            address.ok_or(format!("found no address in the output {line:?} of crowd"))?;
         let mut command = Command::new(&program);
         command.args(["hold", address, kind, &count.to_string()]);
         announce(&command);
@@ -140,7 +141,8 @@ fn hold_connections(count: u64) -> Outcome {
         if !output.status.success() {
             return Err(format!("crowd: {}", String::from_utf8_lossy(&output.stderr)));
         }
-        let wait = longest_of(&text).ok_or(format!("crowd says {text:?}, without a time"))?;
+        let wait =
+            longest_of(&text).ok_or(format!("found no time in the output {text:?} of crowd"))?;
         if wait > MAX_WAIT {
             return Err(format!("a client waited for {wait} ms, more than {MAX_WAIT} ({kind})"));
         }
@@ -161,7 +163,7 @@ fn number(arguments: &[String], option: &str, default: u64, most: u64) -> Result
     let number = arguments.get(index + 1).and_then(|number| number.parse().ok());
     number
         .filter(|number| (1..=most).contains(number))
-        .ok_or(format!("{option} wants a number from 1 to {most}"))
+        .ok_or(format!("{option} requires a number from 1 to {most}"))
 }
 
 /// Checks that a process may open this number of files; `limits` is
@@ -171,8 +173,8 @@ fn enough_files(limits: &str, wanted: u64) -> Outcome {
     let soft = line.and_then(|line| line.split_whitespace().next()).unwrap_or("unlimited");
     match soft.parse::<u64>() {
         Ok(soft) if soft < wanted => Err(format!(
-            "a process may open {soft} files and {wanted} are needed: say `ulimit -n {wanted}` \
-             before, or fewer connections with `--idle`"
+            "a process may open {soft} files, but {wanted} are required: run `ulimit -n \
+             {wanted}`, or use fewer connections with `--idle`"
         )),
         _ => Ok(()),
     }
@@ -234,11 +236,12 @@ impl Echo {
     fn start(command: &mut Command) -> Result<Self, String> {
         let process = Running::start(command, "echo")?;
         let mut echo = Self { process, address: String::new() };
-        let stdout = echo.process.stdout.take().ok_or("echo has no output")?;
+        let stdout = echo.process.stdout.take().ok_or("echo does not have output")?;
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line).map_err(|error| error.to_string())?;
         let address = line.split_once("ws://").and_then(|(_, rest)| rest.split_once(';'));
-        let (address, _) = address.ok_or(format!("echo says {line:?}, which has no address"))?;
+        let (address, _) =
+            address.ok_or(format!("found no address in the output {line:?} of echo"))?;
         echo.address = address.to_owned();
         Ok(echo)
     }
@@ -314,7 +317,7 @@ impl Echo {
 pub fn memory_of_process(id: u32) -> Result<u64, String> {
     let path = format!("/proc/{id}/status");
     let status = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
-    memory_of(&status).ok_or(format!("{path} says nothing of VmRSS"))
+    memory_of(&status).ok_or(format!("{path} does not contain VmRSS"))
 }
 
 fn is_timeout(kind: ErrorKind) -> bool {
@@ -363,7 +366,7 @@ mod tests {
         assert_eq!(read("--seconds 9"), Ok(500));
         assert_eq!(read("--seconds 9 --idle 10000"), Ok(10_000));
         for line in ["--idle", "--idle x", "--idle 0", "--idle 20001", "--idle --seconds"] {
-            assert_eq!(read(line), Err("--idle wants a number from 1 to 20000".to_owned()));
+            assert_eq!(read(line), Err("--idle requires a number from 1 to 20000".to_owned()));
         }
     }
 
@@ -372,7 +375,10 @@ mod tests {
         let limits = "Limit\nMax open files            1024                 4096       files\n";
         assert_eq!(enough_files(limits, 1024), Ok(()));
         let fault = enough_files(limits, 1025).unwrap_err();
-        assert!(fault.contains("1024 files and 1025 are needed: say `ulimit -n 1025`"), "{fault}");
+        assert!(
+            fault.contains("1024 files, but 1025 are required: run `ulimit -n 1025`"),
+            "{fault}"
+        );
         assert_eq!(enough_files("Max open files unlimited unlimited files", 1 << 40), Ok(()));
     }
 

@@ -11,7 +11,7 @@ use std::path::Path;
 /// Returns the faults of the document in this folder.
 pub fn check(root: &Path) -> Vec<String> {
     let Ok(document) = fs::read_to_string(root.join(DOCUMENT)) else {
-        return vec![format!("{DOCUMENT} cannot be read")];
+        return vec![format!("cannot read {DOCUMENT}")];
     };
     let read = |file: &str| {
         let (name, path) = file.split_once('/')?;
@@ -37,7 +37,7 @@ fn faults(document: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> 
             seen.push(flow);
             let calls: Vec<&str> = spans(line).filter(|span| span.contains(".rs")).collect();
             if calls.is_empty() {
-                fault("the step names no `file.rs:function`".to_owned());
+                fault("the step does not name a `file.rs:function`".to_owned());
             }
             calls.into_iter().filter_map(|call| wrong_call(call, &read)).for_each(&mut fault);
         } else if section == WORDS_SECTION && line.starts_with("- ") {
@@ -49,9 +49,9 @@ fn faults(document: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> 
         }
     }
     let missing = FLOWS.iter().filter(|flow| !seen.contains(flow));
-    faults.extend(missing.map(|flow| format!("{DOCUMENT}: the flow {flow:?} has no steps")));
+    faults.extend(missing.map(|flow| format!("{DOCUMENT}: the flow {flow:?} does not have steps")));
     if words == 0 {
-        faults.push(format!("{DOCUMENT}: the section {WORDS_SECTION:?} has no words"));
+        faults.push(format!("{DOCUMENT}: the section {WORDS_SECTION:?} does not have words"));
     }
     faults
 }
@@ -59,20 +59,20 @@ fn faults(document: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> 
 /// Returns the fault of a call, written as `file.rs:function`.
 fn wrong_call(call: &str, read: impl Fn(&str) -> Option<String>) -> Option<String> {
     let Some((file, function)) = call.split_once(':') else {
-        return Some(format!("`{call}` names no function"));
+        return Some(format!("`{call}` does not name a function"));
     };
-    let Some(text) = read(file) else { return Some(format!("there is no file `{file}`")) };
+    let Some(text) = read(file) else { return Some(format!("the file `{file}` does not exist")) };
     let is_there = code(&text).any(|line| defines(line, function));
-    (!is_there).then(|| format!("`{file}` has no function `{function}`"))
+    (!is_there).then(|| format!("`{file}` does not have a function `{function}`"))
 }
 
 /// Returns the fault of a word, written as ``- **word**, `file.rs`: meaning``.
 fn wrong_word(line: &str, read: impl Fn(&str) -> Option<String>) -> Option<String> {
     let word = line.split("**").nth(1).unwrap_or("");
     let file = spans(line).next().unwrap_or("");
-    let Some(text) = read(file) else { return Some(format!("there is no file `{file}`")) };
+    let Some(text) = read(file) else { return Some(format!("the file `{file}` does not exist")) };
     let is_there = !word.is_empty() && code(&text).any(|line| line.contains(word));
-    (!is_there).then(|| format!("`{file}` does not use the word `{word}`"))
+    (!is_there).then(|| format!("`{file}` does not contain the word `{word}`"))
 }
 
 /// Returns the lines that are not comments, up to the tests at the end.
@@ -135,30 +135,31 @@ mod tests {
     #[test]
     fn named_files_and_functions_must_exist() {
         check("", "", &[]);
-        let no_function =
-            |name: &str| format!("ARCHITECTURE.md:6: `core/a.rs` has no function `{name}`");
+        let no_function = |name: &str| {
+            format!("ARCHITECTURE.md:6: `core/a.rs` does not have a function `{name}`")
+        };
         for name in ["ru", "runs", "remark", "tested", ""] {
             check("a.rs:run", &format!("a.rs:{name}"), &[&no_function(name)]);
         }
-        check("a.rs:run", "b.rs:run", &["ARCHITECTURE.md:6: there is no file `core/b.rs`"]);
-        check("a.rs:run", "a.rs", &["ARCHITECTURE.md:6: `core/a.rs` names no function"]);
-        let nothing = "ARCHITECTURE.md:6: the step names no `file.rs:function`";
+        check("a.rs:run", "b.rs:run", &["ARCHITECTURE.md:6: the file `core/b.rs` does not exist"]);
+        check("a.rs:run", "a.rs", &["ARCHITECTURE.md:6: `core/a.rs` does not name a function"]);
+        let nothing = "ARCHITECTURE.md:6: the step does not name a `file.rs:function`";
         check("`core/a.rs:run` runs", "It runs", &[nothing]);
         check(
             "then `core/a.rs:make`",
             "then `core/a.rs:made`",
-            &["ARCHITECTURE.md:14: `core/a.rs` has no function `made`"],
+            &["ARCHITECTURE.md:14: `core/a.rs` does not have a function `made`"],
         );
     }
 
     #[test]
     fn every_flow_and_word_is_required() {
-        let missing = "ARCHITECTURE.md: the flow \"A token\" has no steps";
+        let missing = "ARCHITECTURE.md: the flow \"A token\" does not have steps";
         check("### A token\n", "", &[missing]);
         check("10. `core/a.rs:run`.\n", "", &[missing]);
-        let no_word = "ARCHITECTURE.md:3: `core/a.rs` does not use the word `Thong`";
+        let no_word = "ARCHITECTURE.md:3: `core/a.rs` does not contain the word `Thong`";
         check("**Thing**", "**Thong**", &[no_word]);
-        let no_words = "ARCHITECTURE.md: the section \"Words\" has no words";
+        let no_words = "ARCHITECTURE.md: the section \"Words\" does not have words";
         check("- **Thing**, `core/a.rs`: a thing.\n", "", &[no_words]);
         let line = "- **Thing**, `core/a.rs`: a thing.\n";
         check(line, &line.repeat(21), &["ARCHITECTURE.md:23: more than 20 words"]);

@@ -68,7 +68,7 @@ fn install(folder: &Path) -> Outcome {
     let version = |name: &str| {
         let found = source.split_once(&format!("const {name}: &str = \""));
         let version = found.and_then(|(_, rest)| rest.split_once('"'));
-        version.map(|(version, _)| version).ok_or(format!("no {name} in the crate"))
+        version.map(|(version, _)| version).ok_or(format!("the crate does not contain {name}"))
     };
     let (graphiql, react) = (version("VERSION")?, version("REACT_VERSION")?);
     // Without this file, npm installs into the parent folder.
@@ -98,7 +98,7 @@ fn check(name: &str, text: &str) -> Outcome {
     let text = text.to_ascii_lowercase();
     let ends = text.contains("</script") || text.contains("</style");
     let hides = text.contains("<!--") && text.contains("<script");
-    if ends || hides { Err(format!("{name} cannot stand within the page")) } else { Ok(()) }
+    if ends || hides { Err(format!("{name} cannot be embedded in the page")) } else { Ok(()) }
 }
 
 /// Returns the hash of a text in the format of a content security policy.
@@ -142,8 +142,9 @@ fn policy(scripts: &[String], styles: &[String]) -> String {
 /// of the script.
 fn licenses(packages: &Path) -> Result<String, String> {
     let map = fs::read_to_string(packages.join("graphiql/graphiql.min.js.map")).map_err(fault)?;
-    let (_, sources) = map.split_once("\"sources\":[").ok_or("a map without sources")?;
-    let (sources, _) = sources.split_once(']').ok_or("a map without sources")?;
+    let (_, sources) =
+        map.split_once("\"sources\":[").ok_or("the source map does not have sources")?;
+    let (sources, _) = sources.split_once(']').ok_or("the source map does not have sources")?;
     let mut names = BTreeSet::from(["graphiql", "react", "react-dom"]);
     names.extend(sources.split('"').filter_map(package_of));
     let mut all = String::new();

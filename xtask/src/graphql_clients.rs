@@ -71,7 +71,7 @@ fn browse(folder: &Path, look: impl FnOnce(&Path) -> Result<Vec<Row>, String>) -
     for (name, expected, got) in outcomes? {
         println!("{name:<50} {expected:<32} {got}");
         if got != expected {
-            wrong.push(format!("{name}: {got}, not {expected}"));
+            wrong.push(format!("{name}: expected {expected}, found {got}"));
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }

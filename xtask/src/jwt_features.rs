@@ -44,7 +44,7 @@ fn bounded(command: &mut Command) -> Outcome {
     // The command must never be left running.
     let _ = child.kill();
     let _ = child.wait();
-    Err(format!("it was not done within {} s", PATIENCE.as_secs()))
+    Err(format!("it did not finish within {} s", PATIENCE.as_secs()))
 }
 
 /// The timeout for one combination, including the compilation of aws-lc.

@@ -46,7 +46,7 @@ const REFUSED: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 9);
 
 pub fn run() -> Outcome {
     if !Path::new("/proc/self/status").exists() {
-        skip("the memory of a process is read from /proc");
+        skip("the task requires the memory of a process in /proc");
         return Ok(());
     }
     let program = examples::program("limits")?;
@@ -71,7 +71,7 @@ pub fn run() -> Outcome {
             faults.push(format!("cap of {cap}: too much memory"));
         }
         if is_whole && speed < MIN_SPEED {
-            faults.push(format!("cap of {cap}: it becomes slower"));
+            faults.push(format!("cap of {cap}: it slows down"));
         }
         // At the cap, a new client shares a window of a hundred with the other
         // clients of its hash. There were too few of them to exhaust a window.
@@ -113,11 +113,12 @@ impl Limits {
         announce(&command);
         let process = Running::start(&mut command, "limits")?;
         let mut limits = Self { process, address: String::new() };
-        let stdout = limits.process.stdout.take().ok_or("limits has no output")?;
+        let stdout = limits.process.stdout.take().ok_or("limits does not have output")?;
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line).map_err(|error| error.to_string())?;
         let address = line.split_once("http://").and_then(|(_, rest)| rest.split_once(';'));
-        let (address, _) = address.ok_or(format!("limits says {line:?}, which has no address"))?;
+        let (address, _) =
+            address.ok_or(format!("found no address in the output {line:?} of limits"))?;
         limits.address = address.to_owned();
         Ok(limits)
     }
@@ -126,7 +127,7 @@ impl Limits {
         let mut connection = Connection::open(&self.address)?;
         let own_limit = connection.passed(&[REFUSED; 200])?;
         if own_limit != 100 {
-            return Err(format!("{own_limit} requests of one client passed, not 100"));
+            return Err(format!("{own_limit} requests of one client passed, expected 100"));
         }
         let before = memory_of_process(self.process.id())?;
         let (send, ended) = mpsc::channel();
@@ -195,7 +196,7 @@ fn send_clients(address: &str, first: u32, count: u32) -> Result<Sent, String> {
             clients.clear();
             clients.push(REFUSED);
             if connection.passed(&clients)? > 0 {
-                return Err(format!("{REFUSED} is over its limit, and passed"));
+                return Err(format!("{REFUSED} is above its limit, but passed"));
             }
         }
         let requests = f64::from(count / 10 / BATCH * (BATCH + 1));

@@ -60,20 +60,20 @@ use report::report;
 pub use report::skip;
 
 const TASKS: &[Task] = &[
-    Task { name: "ci", about: "everything that must hold before a merge", when: Asked, run: ci },
+    Task { name: "ci", about: "all checks before a merge", when: Asked, run: ci },
     Task {
         name: "check",
-        about: "format, clippy, tests of the crates that differ; `--since main`",
+        about: "format, clippy and tests of the changed crates; `--since main`",
         when: Asked,
         run: check::run,
     },
     Task {
         name: "nightly",
-        about: "what takes too long for ci, in its long form",
+        about: "the long checks that ci skips or shortens",
         when: Asked,
         run: nightly,
     },
-    Task { name: "fmt", about: "check the formatting; `fmt --fix` writes it", when: Ci, run: fmt },
+    Task { name: "fmt", about: "check the formatting; `fmt --fix` applies it", when: Ci, run: fmt },
     Task {
         name: "lint",
         about: "clippy, tidiness of the files; in ci without the benchmarks",
@@ -89,13 +89,13 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "arbitrary-precision",
-        about: "reading with a feature of serde_json that other crates may switch on",
+        about: "tests with a feature of serde_json that other crates may enable",
         when: Ci,
         run: separate::arbitrary_precision,
     },
     Task {
         name: "test-alone",
-        about: "each crate with its own features alone, each feature of the facade alone",
+        about: "each crate with only its own features, each facade feature separately",
         when: Nightly,
         run: test_alone::run,
     },
@@ -120,7 +120,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "prose",
-        about: "phrases of stilted English, against what is recorded; `--save`, `--where ROW`",
+        about: "phrases of stilted English, against the record; `--save`, `--where ROW`",
         when: Ci,
         run: package::prose,
     },
@@ -138,13 +138,14 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "kills",
-        about: "kill the shop in the midst of writes, and find what it answered; `--long`",
+        about: "kill the shop during writes, and check that acknowledged writes remain; `--long`",
         when: CiAndNightly,
         run: kills::run,
     },
     Task {
         name: "floods",
-        about: "flood examples, and look at memory and waiting times; `--seconds`, `--idle`, `--crowd`",
+        about: "flood examples, and measure memory and waiting times; `--seconds`, `--idle`, \
+                `--crowd`",
         when: CiAndNightly,
         run: floods::run,
     },
@@ -163,19 +164,19 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "sql",
-        about: "stores in PostgreSQL, against a server that is started for them; `--long`",
+        about: "stores in PostgreSQL, against a temporary server; `--long`",
         when: CiAndNightly,
         run: sql::run,
     },
     Task {
         name: "redis",
-        about: "what processes share on Redis, against engines that are killed; `--long`",
+        about: "shared state in Redis, with servers that are killed; `--long`",
         when: CiAndNightly,
         run: redis::run,
     },
     Task {
         name: "cluster",
-        about: "three processes behind HAProxy, on engines taken away; `--long`, `--page`",
+        about: "three processes behind HAProxy, with Redis failures; `--long`, `--page`",
         when: CiAndNightly,
         run: package::cluster,
     },
@@ -187,25 +188,25 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "counts",
-        about: "instructions and allocations per request, against what is recorded",
+        about: "instructions and allocations per request, against the record",
         when: CiAndNightly,
         run: bench::counts,
     },
     Task {
         name: "compile-cost",
-        about: "what a program costs to compile, beside axum; `--modules`, `--short`, `--save`",
+        about: "compile cost of a program, compared with axum; `--modules`, `--short`, `--save`",
         when: CiAndNightly,
         run: package::compile_cost,
     },
     Task {
         name: "audit",
-        about: "who depends on whom, licences, advisories",
+        about: "dependencies between crates, licenses, advisories",
         when: Ci,
         run: audit::run,
     },
     Task {
         name: "package",
-        about: "make the packages that are published, and compile each",
+        about: "build the published packages, and compile each",
         when: Nightly,
         run: package,
     },
@@ -218,14 +219,14 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "browser",
-        about: "check cross-origin requests and pages in Chromium; `--pictures`",
+        about: "check cross-origin requests and a live page in Chromium",
         when: Nightly,
         run: browser::run,
     },
     // Installs a package.
     Task {
         name: "lock-diff",
-        about: "let redocly judge the mutations of routes that a lock judges",
+        about: "compare the lock's classes of changes with redocly",
         when: Nightly,
         run: lock_diff::task,
     },
@@ -274,42 +275,42 @@ const TASKS: &[Task] = &[
     // Installs tools from npm and PyPI.
     Task {
         name: "openapi",
-        about: "documents of two examples under the tools of others",
+        about: "check the documents of two examples with third-party tools",
         when: Nightly,
         run: openapi::run,
     },
     // Installs clients from npm, PyPI and crates.io.
     Task {
         name: "rpc",
-        about: "methods of JSON-RPC, called by the clients of others",
+        about: "call JSON-RPC methods with third-party clients",
         when: Nightly,
         run: rpc::run,
     },
     // Installs an npm package.
     Task {
         name: "graphql",
-        about: "GraphQL over HTTP, under the audits of npm's graphql-http",
+        about: "check GraphQL over HTTP with the audits of npm's graphql-http",
         when: Nightly,
         run: graphql::run,
     },
     // Installs clients from npm and runs a browser.
     Task {
         name: "graphql-clients",
-        about: "operations of GraphQL by the clients of others, also in the shop, and GraphiQL",
+        about: "run GraphQL operations with third-party clients and GraphiQL, also in the shop",
         when: Nightly,
         run: graphql_clients::run,
     },
     // Needs npm.
     Task {
         name: "swagger-ui",
-        about: "bring the files of Swagger UI from npm",
+        about: "download the files of Swagger UI from npm",
         when: Asked,
         run: swagger_ui::refresh,
     },
     // Needs npm.
     Task {
         name: "graphiql",
-        about: "make the page of GraphiQL of files from npm",
+        about: "build the GraphiQL page from npm packages",
         when: Asked,
         run: graphiql::refresh,
     },
@@ -323,14 +324,14 @@ const TASKS: &[Task] = &[
     // Compiles the peers, and the figures need an idle machine.
     Task {
         name: "bench-websockets",
-        about: "CPU of an echo beside its peers",
+        about: "CPU of a WebSocket echo, compared with its peers",
         when: Asked,
         run: bench_websockets::run,
     },
     // Needs a dedicated machine.
     Task {
         name: "bench",
-        about: "measure beside peers: `--peers`, `--rounds`, `--resume`, `--save`",
+        about: "measure and compare with peers: `--peers`, `--rounds`, `--resume`, `--save`",
         when: Asked,
         run: bench::run,
     },
@@ -389,7 +390,7 @@ pub fn end_of(outcome: Outcome) -> ExitCode {
 fn ci() -> Outcome {
     let in_ci = |task: &&Task| matches!(task.when, Ci | CiAndNightly);
     let first_wait = TASKS.iter().position(|task| task.name == FIRST_WAIT);
-    let first_wait = first_wait.ok_or(format!("no task is called {FIRST_WAIT}"))?;
+    let first_wait = first_wait.ok_or(format!("unknown task {FIRST_WAIT}"))?;
     let (busy, waiting) = TASKS.split_at(first_wait);
     let mut summary = run_all("ci", busy.iter().filter(in_ci))?;
     let _ahead = bench::compile_ahead()?;
@@ -420,7 +421,7 @@ fn run_all<'a>(run: &str, tasks: impl Iterator<Item = &'a Task>) -> Result<Strin
     for task in tasks {
         let start = Instant::now();
         (task.run)().map_err(|error| {
-            format!("{run}: {error}\nrepeat this step with: cargo xtask {}", task.name)
+            format!("{run}: {error}\nrun this step again with: cargo xtask {}", task.name)
         })?;
         let line = format!("  {:<12} ok, {} s\n", task.name, start.elapsed().as_secs());
         // The line is also printed now, because there is no summary if a later

@@ -69,7 +69,7 @@ impl Shop {
         announce(command.stdout(Stdio::piped()));
         let process = Running::start(&mut command, "the shop")?;
         let mut shop = Self { process, address: String::new() };
-        let stdout = shop.process.stdout.take().ok_or("the shop has no output")?;
+        let stdout = shop.process.stdout.take().ok_or("the shop does not have output")?;
         // The output is read to its end, because the shop continues to write.
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
@@ -80,7 +80,7 @@ impl Shop {
         let line = lines.recv_timeout(end.saturating_duration_since(Instant::now()));
         let line = line.map_err(|_| "the shop does not start")?;
         let address = line.split_once("http://").and_then(|(_, rest)| rest.split_once(';'));
-        let (address, _) = address.ok_or(format!("the shop says {line:?}"))?;
+        let (address, _) = address.ok_or(format!("unexpected output {line:?} of the shop"))?;
         shop.address = address.to_owned();
         Ok(shop)
     }
@@ -227,7 +227,7 @@ impl Page {
             self.commands,
             r#"{{"id":{id},{session}"method":"{method}","params":{params}}}{NUL}"#
         )
-        .map_err(|error| format!("{CHROMIUM} takes no {method}: {error}"))?;
+        .map_err(|error| format!("{CHROMIUM} does not accept {method}: {error}"))?;
         Ok(id)
     }
 

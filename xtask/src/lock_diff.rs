@@ -47,19 +47,23 @@ pub fn task() -> Outcome {
             let is_milder = majors > 0 && *is_breaking == "false";
             match (is_milder, excepted) {
                 (true, None) => faults.push(format!("{name}, {way}: redocly finds {majors}")),
-                (false, Some(_)) => faults.push(format!("{name}, {way}: no exception any more")),
+                (false, Some(_)) => {
+                    faults.push(format!("{name}, {way}: the exception is no longer needed"))
+                }
                 _ => {}
             }
         }
     }
-    faults.extend(exceptions.keys().map(|key| format!("{key}: there is no such mutation")));
+    faults.extend(exceptions.keys().map(|key| format!("{key}: unknown mutation")));
     if faults.is_empty() { Ok(()) } else { Err(format!("lock-diff:\n{}", faults.join("\n"))) }
 }
 
 fn version() -> Result<String, String> {
     let text = fs::read_to_string(root().join(PACKAGES)).map_err(|error| error.to_string())?;
     let version = text.split_once("\"@redocly/cli\": \"").and_then(|(_, it)| it.split_once('"'));
-    version.map(|(version, _)| version.to_owned()).ok_or(format!("{PACKAGES}: no redocly"))
+    version
+        .map(|(version, _)| version.to_owned())
+        .ok_or(format!("{PACKAGES} does not contain redocly"))
 }
 
 /// Returns the reasons of the exceptions, by name and direction.
@@ -81,7 +85,7 @@ fn majors(folder: &Path, from: &str, to: &str) -> Result<u64, String> {
     let output = redocly.current_dir(folder).stderr(Stdio::null()).output();
     let output = output.map_err(|error| format!("redocly: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
-    number_behind(&text, "\"major\": ").ok_or_else(|| format!("redocly says nothing of {from}"))
+    number_behind(&text, "\"major\": ").ok_or_else(|| format!("redocly does not report {from}"))
 }
 
 fn number_behind(text: &str, key: &str) -> Option<u64> {

@@ -91,7 +91,7 @@ impl Program {
             let output = cargo.stderr(Stdio::inherit()).output();
             let output = output.map_err(|error| format!("cannot start cargo: {error}"))?;
             if !output.status.success() {
-                return Err(format!("{} makes no {file}", self.name));
+                return Err(format!("{} does not create {file}", self.name));
             }
             let output = String::from_utf8(output.stdout).map_err(|error| error.to_string())?;
             // Disables the rules that no document can satisfy.
@@ -184,7 +184,7 @@ pub(crate) fn address(server: &mut Child) -> Result<(String, String), String> {
         });
     }
     drop(sender);
-    receiver.recv().map_err(|_| "the server ends without an address".to_owned())
+    receiver.recv().map_err(|_| "the server ended without an address".to_owned())
 }
 
 /// Installs the Python tools. Returns false if this is not possible.

@@ -37,7 +37,7 @@ fn run(package: &str) -> Outcome {
     announce(&command);
     let fault = |error: std::io::Error| format!("{package}: {error}");
     let mut child = command.spawn().map_err(fault)?;
-    let output = child.stdout.take().ok_or("the program has no output")?;
+    let output = child.stdout.take().ok_or("the program does not have output")?;
     for line in BufReader::new(output).lines() {
         let line = line.map_err(fault)?;
         println!("{line}");

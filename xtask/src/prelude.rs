@@ -15,7 +15,10 @@ pub fn check(root: &Path) -> Vec<String> {
 fn fault(text: &str) -> Option<String> {
     let count = names(text).len();
     (count > MAX_NAMES).then(|| {
-        format!("{PRELUDE}: {count} names, {MAX_NAMES} at most; the others have their modules")
+        format!(
+            "{PRELUDE}: {count} names, at most {MAX_NAMES} are allowed: keep other names in \
+                 their modules"
+        )
     })
 }
 
@@ -58,7 +61,8 @@ mod tests {
         let many: String =
             (0..=MAX_NAMES).map(|number| format!("pub use a::N{number};\n")).collect();
         assert_eq!(fault(&many[..many.len() - 1 - "pub use a::N40;".len()]), None);
-        let expected = "facade/src/prelude.rs: 41 names, 40 at most; the others have their modules";
+        let expected = "facade/src/prelude.rs: 41 names, at most 40 are allowed: keep other \
+                        names in their modules";
         assert_eq!(fault(&many).as_deref(), Some(expected));
         assert_eq!(check(&crate::root()), Vec::<String>::new());
     }

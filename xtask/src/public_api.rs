@@ -33,7 +33,8 @@ pub fn run() -> Outcome {
         return Ok(());
     };
     let rustc = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
-    let rustc = version(Command::new(rustc).arg("--version")).ok_or("rustc has no version")?;
+    let rustc =
+        version(Command::new(rustc).arg("--version")).ok_or("cannot read the version of rustc")?;
     document()?;
     let by = format!("# {tool}, {rustc}");
     let documents = target_directory()?.join("doc");
@@ -61,17 +62,19 @@ pub fn run() -> Outcome {
             // With other versions, the tool may not read the JSON or may write
             // a different list.
             println!("{told}");
-            skip(&format!("public items of {krate}: by {by:?}, written by {written_by:?}"));
+            skip(&format!(
+                "public items of {krate}: found {by:?}, the list is from {written_by:?}"
+            ));
         }
     }
     if faults.is_empty() {
         return Ok(());
     }
     let faults = faults.join("\n");
-    Err(format!("not as public-api.txt has the public items:\n{faults}\n{HOW_TO_WRITE}"))
+    Err(format!("the public items differ from public-api.txt:\n{faults}\n{HOW_TO_WRITE}"))
 }
 
-const HOW_TO_WRITE: &str = "if it must be so: cargo xtask public-api --save";
+const HOW_TO_WRITE: &str = "if the change is intended, run: cargo xtask public-api --save";
 
 /// Makes rustdoc write the JSON of all crates. It uses the features of other
 /// tasks, so nothing is compiled only for this task.
@@ -106,7 +109,7 @@ pub fn as_rustdoc() -> Option<ExitCode> {
 /// Returns the public items of a crate, one per line.
 fn items(krate: &str, documents: &Path) -> Result<String, String> {
     let json = documents.join(format!("{}.json", krate.replace('-', "_")));
-    let json = json.to_str().ok_or("the target directory is no text")?;
+    let json = json.to_str().ok_or("the target directory is not UTF-8")?;
     let omit = ["--omit", "blanket-impls,auto-trait-impls", "--color", "never"];
     cargo_output(&[&["public-api", "--rustdoc-json", json][..], &omit].concat())
 }

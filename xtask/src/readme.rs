@@ -23,7 +23,7 @@ pub fn check(root: &Path) -> Result<Vec<String>, String> {
         faults.extend(hidden_lines(&name, &chapter));
         for part in parts(&chapter) {
             if !part.is_in(&read(part.path)?) {
-                faults.push(format!("{name}:{}: `{}` has other lines", part.number, part.path));
+                faults.push(format!("{name}:{}: `{}` has different lines", part.number, part.path));
             }
         }
     }
@@ -80,6 +80,14 @@ fn hidden_lines(name: &str, text: &str) -> Vec<String> {
             is_rust = is_example && (language.is_empty() || language.starts_with("rust"));
         } else if is_rust && (line == "#" || line.starts_with("# ")) {
             faults.push(format!("{name}:{number}: only rustdoc hides a line with `# `: {line}"));
+        } else if !is_example {
+            let targets = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+            let files = targets.filter(|target| {
+                !target.starts_with(['#', '<']) && !target.contains(':') && target.contains('.')
+            });
+            faults.extend(files.map(|file| {
+                format!("{name}:{number}: broken link to `{file}` in the documentation")
+            }));
         }
     }
     faults
@@ -105,7 +113,7 @@ fn missing_features(page: &str, manifest: &str) -> Vec<String> {
     };
     names
         .filter(|name| *name != "default" && !has_row(name))
-        .map(|name| format!("{FEATURES}: add a row for the feature `{name}`"))
+        .map(|name| format!("{README}: the feature `{name}` is missing in the tables"))
         .collect()
 }
 
@@ -163,8 +171,8 @@ mod tests {
     #[test]
     fn each_feature_has_a_row() {
         let manifest = "[a]\nb = 1\n\n[features]\ndefault = [\"a\"]\n# It.\na = []\nb-c = [\n    \"x\",\n]\n\n[c]\nd = 1\n";
-        let page = "| `a`, `x` | all about `b-c` |\n";
-        let faults = missing_features(page, manifest);
-        assert_eq!(faults, [format!("{FEATURES}: add a row for the feature `b-c`")]);
+        let readme = "| `a`, `x` | all about `b-c` |\n";
+        let faults = missing_features(readme, manifest);
+        assert_eq!(faults, ["README.md: the feature `b-c` is missing in the tables"]);
     }
 }

@@ -16,7 +16,7 @@ impl Running {
     /// Kills the program with SIGKILL, which cannot be handled.
     pub fn end(&mut self) -> Result<(), String> {
         let ended = self.0.kill().and_then(|()| self.0.wait());
-        ended.map(drop).map_err(|error| format!("a program does not end: {error}"))
+        ended.map(drop).map_err(|error| format!("a program did not end: {error}"))
     }
 }
 

@@ -16,7 +16,7 @@ impl Specification {
     /// Reads the headings below this folder.
     pub fn read(root: &Path) -> Result<Self, String> {
         let text = fs::read_to_string(root.join(DOCUMENT));
-        Ok(Self::of(&text.map_err(|error| format!("{DOCUMENT} cannot be read: {error}"))?))
+        Ok(Self::of(&text.map_err(|error| format!("cannot read {DOCUMENT}: {error}"))?))
     }
 
     fn of(text: &str) -> Self {
@@ -40,7 +40,7 @@ impl Specification {
         let unknown = |(line, text): (usize, String)| {
             let parts = text.split(';').map(|part| part.trim().to_owned());
             let faults = parts.filter(|part| !known(part)).map(move |part| {
-                format!("{name}:{line}: `Spec: {part}` begins with no heading of {DOCUMENT}")
+                format!("{name}:{line}: `Spec: {part}` does not begin with a heading of {DOCUMENT}")
             });
             faults.collect::<Vec<_>>()
         };

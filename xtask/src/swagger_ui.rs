@@ -22,7 +22,7 @@ pub fn refresh() -> Outcome {
     let fault = |error: std::io::Error| format!("{CRATE}: {error}");
     let source = fs::read_to_string(format!("{CRATE}/src/lib.rs")).map_err(fault)?;
     let version = source.split_once("VERSION: &str = \"").and_then(|(_, it)| it.split_once('"'));
-    let (version, _) = version.ok_or("no version in the crate")?;
+    let (version, _) = version.ok_or("the crate does not contain a version")?;
     let folder = target_directory()?.join("swagger-ui");
     fs::create_dir_all(&folder).map_err(fault)?;
 

@@ -81,8 +81,8 @@ fn question_lines(name: &str, text: &str) -> Vec<String> {
     let lines = (1..).zip(text.lines()).filter(|(_, line)| is_question(line));
     let fault = |(number, line): (usize, &str)| {
         format!(
-            "{name}:{number}: begins with What, Whether, Who or How, and not with a noun, or with \
-             a verb such as \"Returns\": {}",
+            "{name}:{number}: begins with What, Whether, Who or How: use a noun, or a verb such \
+             as \"Returns\": {}",
             line.trim()
         )
     };
@@ -104,11 +104,11 @@ fn source(name: &str, text: &str) -> Vec<String> {
     // Cases for compiler messages are as short as possible.
     let is_case = name.starts_with("tests/ui");
     if !is_case && !text.starts_with("//!") && !text.starts_with("#![doc") {
-        faults.push(format!("{name}: begins without a module doc (`//! …`)"));
+        faults.push(format!("{name}: the module doc (`//! …`) is missing"));
     }
     for (number, line) in text.lines().enumerate() {
         if line.ends_with([' ', '\t']) {
-            faults.push(format!("{name}:{}: white space at the end", number + 1));
+            faults.push(format!("{name}:{}: trailing whitespace", number + 1));
         }
     }
     // Tests that need a program are ignored, and a task runs them.
@@ -118,7 +118,7 @@ fn source(name: &str, text: &str) -> Vec<String> {
         // This file contains the searched text itself.
         if !name.ends_with("xtask/src/tidy.rs") {
             faults.push(format!(
-                "{name}: a test expects a panic, or is ignored without `needs …` as the reason"
+                "{name}: a test uses `should_panic`, or is ignored without `needs …` as the reason"
             ));
         }
     }
@@ -137,7 +137,7 @@ fn manifest(name: &str, text: &str) -> Vec<String> {
     }
     for key in ["description", "readme", "keywords", "categories"] {
         if !text.contains(&format!("\n{key} = ")) {
-            faults.push(format!("{name}: `{key}` is missing, which a package has"));
+            faults.push(format!("{name}: the package key `{key}` is missing"));
         }
     }
     faults

@@ -31,7 +31,7 @@ pub fn serve(name: &str) -> Result<(), Error> {
             "stockade" => stockade().await,
             "fastwebsockets" => accept(by_fastwebsockets).await,
             "tokio-tungstenite" => accept(by_tungstenite).await,
-            _ => Err(format!("there is no server {name:?}").into()),
+            _ => Err(format!("unknown server {name:?}").into()),
         }
     })
 }

@@ -61,14 +61,17 @@ fn run(crates: &Path, verbose: bool) -> Result<Vec<String>, String> {
         if let Some((_, limit)) = limit
             && largest > *limit
         {
-            faults.push(format!("{name}: a circle has {largest} files, at most {limit} are allowed; `cargo xtask circles -v` lists them"));
+            faults.push(format!(
+                "{name}: a circle has {largest} files, at most {limit} are \
+                                 allowed: run `cargo xtask circles -v` to list them"
+            ));
         }
     }
     println!("{internal} names in `__internal` modules");
     if internal > MAX_INTERNAL_NAMES {
         faults.push(format!(
             "the `__internal` modules have {internal} names, at most {MAX_INTERNAL_NAMES} are \
-             allowed; `cargo xtask circles -v` lists them"
+             allowed: run `cargo xtask circles -v` to list them"
         ));
     }
     Ok(faults)

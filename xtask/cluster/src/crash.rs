@@ -45,13 +45,15 @@ pub fn killed_in_a_handler(site: &mut Site) -> Result<Row, String> {
     let most = u128::from(site.scale.lease) * 1_000 + 1_000;
     Ok(Row {
         name: format!(
-            "kill -9 of a process in a handler with an idempotency key, whose lease is {} s",
+            "kill -9 of a process in a handler with an idempotency key and a lease of {} s",
             site.scale.lease
         ),
-        wanted: format!("the handler runs once more, {CLIENTS} same answers within {most} ms"),
+        wanted: format!(
+            "the handler runs once more, {CLIENTS} identical responses within {most} ms"
+        ),
         found: format!(
-            "{ran} more, {different} other answers, the first after {soonest} ms, the last after \
-             {last} ms"
+            "{ran} more, {different} different responses, the first after {soonest} ms, the \
+             last after {last} ms"
         ),
         holds: !was_answered && ran == 1 && different == 0 && last <= most,
     })

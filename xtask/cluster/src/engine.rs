@@ -128,7 +128,7 @@ pub fn until(what: &str, is_so: impl Fn() -> Result<bool, String>) -> Result<(),
     let begin = Instant::now();
     while !is_so()? {
         if begin.elapsed() > Duration::from_secs(60) {
-            return Err(format!("no sign of {what} in a minute"));
+            return Err(format!("found no {what} within a minute"));
         }
         thread::sleep(Duration::from_millis(20));
     }
@@ -191,7 +191,7 @@ impl Engine {
                 return Ok(());
             }
         }
-        Err("the engine does not start again".to_owned())
+        Err("the engine did not restart".to_owned())
     }
 
     /// Sends a signal. `-STOP` keeps the sockets open but stops all responses.

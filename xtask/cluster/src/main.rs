@@ -201,7 +201,7 @@ fn run() -> Outcome {
     let Some((engine, haproxy)) = redis::find_program().zip(find_haproxy()) else {
         let how = "`apt-get install redis-server haproxy`";
         if is_part_of("cluster") {
-            return Err(format!("there is no Redis or no HAProxy ({how})"));
+            return Err(format!("Redis or HAProxy is missing ({how})"));
         }
         skip(&format!("three processes on an engine ({how}, then `cargo xtask cluster`)"));
         return Ok(());
@@ -242,10 +242,10 @@ fn run() -> Outcome {
         for row in found.into_iter().chain(rows) {
             let Row { name, wanted, found, holds } = row?;
             let mark = if holds { "" } else { " MISSED" };
-            println!("{}: {name}: wanted {wanted}; found {found}{mark}", stage.name);
+            println!("{}: {name}: expected {wanted}; found {found}{mark}", stage.name);
             table += &format!("| {} | {name} | {wanted} | {found}{mark} |\n", stage.name);
             if !holds {
-                misses.push(format!("{}: {name}: {found}, wanted {wanted}", stage.name));
+                misses.push(format!("{}: {name}: expected {wanted}, found {found}", stage.name));
             }
         }
         println!("{}: {} s", stage.name, begin.elapsed().as_secs());

@@ -84,7 +84,7 @@ fn without(pages: &mut [(&str, Page)], words: &[&str]) -> Result<Vec<String>, St
     let mut missing = Vec::new();
     for (name, page) in pages {
         if page.evaluate(&look)? != "seen" {
-            missing.push(format!("the page of {name} has no line of {has}"));
+            missing.push(format!("the page of {name} does not have a line {has}"));
         }
     }
     Ok(missing)

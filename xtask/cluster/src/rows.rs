@@ -40,12 +40,12 @@ pub fn exact(site: &mut Site) -> Result<Row, String> {
 pub fn refusals_cost_nothing(site: &mut Site) -> Result<Row, String> {
     let before = scripts(site)?;
     if before == 0 {
-        return Err("no script of a limit has read its count".to_owned());
+        return Err("no limit script read its count".to_owned());
     }
     let passed = flood(&site.address, "/orders", site.windows)?;
     let commands = scripts(site)? - before;
     Ok(Row {
-        name: "3,000 further requests of a client that is refused".to_owned(),
+        name: "3,000 further requests of a rejected client".to_owned(),
         wanted: "0 pass, at most 30 commands".to_owned(),
         found: format!("{passed} pass, {commands} commands"),
         holds: passed == 0 && commands <= 30,
@@ -108,7 +108,7 @@ fn repeat(site: &mut Site, command: &[&str]) -> Result<(), String> {
 /// Disconnects one of three processes from the store; the others stay
 /// connected.
 pub fn cut_off(site: &mut Site) -> Result<Row, String> {
-    under_load(site, "one process of three cut off from the engine for 3 s", |site| {
+    under_load(site, "one of three processes disconnected from the engine for 3 s", |site| {
         cut(site, true)?;
         thread::sleep(OUTAGE);
         cut(site, false)
@@ -125,7 +125,7 @@ pub fn share_while_cut_off(site: &mut Site) -> Result<Row, String> {
     cut(site, false)?;
     site.settle()?;
     Ok(Row {
-        name: "3,000 requests while one process of three is cut off".to_owned(),
+        name: "3,000 requests while one of three processes is disconnected".to_owned(),
         wanted: "100 to 134 pass".to_owned(),
         found: format!("{passed} pass"),
         holds: (100..=134).contains(&passed),
@@ -133,7 +133,7 @@ pub fn share_while_cut_off(site: &mut Site) -> Result<Row, String> {
 }
 
 fn cut(site: &Site, is_cut_off: bool) -> Result<(), String> {
-    let proxy = site.engines.proxy.as_ref().ok_or("no process has a way of its own")?;
+    let proxy = site.engines.proxy.as_ref().ok_or("no process has a separate proxy")?;
     proxy.cut_off(is_cut_off);
     Ok(())
 }

@@ -313,8 +313,8 @@ pub fn idempotency(site: &mut Site) -> Result<Row, String> {
     let made = numbers(&site.addresses, "/payments/made")?.iter().sum::<u64>() - before;
     Ok(Row {
         name: format!("{keys} idempotency keys with 20 requests each, over 3 nodes"),
-        wanted: format!("the handler runs {keys} times, 0 other answers"),
-        found: format!("{made} times, {wrong} other answers"),
+        wanted: format!("the handler runs {keys} times, 0 different responses"),
+        found: format!("{made} times, {wrong} different responses"),
         holds: made == u64::from(keys) && wrong == 0,
     })
 }
@@ -339,7 +339,7 @@ pub fn revocations(site: &mut Site) -> Result<Row, String> {
         for node in &mut nodes {
             while node.send("GET", "/me", &line)?.status != 401 {
                 if begin.elapsed() > Duration::from_secs(20) {
-                    return Err("a token is not revoked in 20 s".to_owned());
+                    return Err("a token is not revoked within 20 s".to_owned());
                 }
                 thread::sleep(Duration::from_millis(1));
             }
@@ -350,7 +350,7 @@ pub fn revocations(site: &mut Site) -> Result<Row, String> {
     let at = |percent: usize| times.get(times.len() * percent / 100).copied().unwrap_or_default();
     let most = site.scale.most_revoked;
     Ok(Row {
-        name: format!("{} tokens revoked on one node, refused on all", times.len()),
+        name: format!("{} tokens revoked on one node, rejected on all", times.len()),
         wanted: format!("99 % within {most} ms"),
         found: format!("half within {} ms, 99 % within {} ms", at(50), at(99)),
         holds: at(99) <= most,

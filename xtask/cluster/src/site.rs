@@ -77,7 +77,7 @@ impl Site {
         let mut connection = None;
         while shared < 30 {
             if begin.elapsed() > Duration::from_secs(60) {
-                return Err("the nodes do not count on the engine in a minute".to_owned());
+                return Err("the nodes do not use the engine within a minute".to_owned());
             }
             let response = match connection.take() {
                 Some(there) => Ok(there),
@@ -114,13 +114,14 @@ impl Site {
 
     /// Kills a node immediately.
     pub fn kill_node(&mut self, index: usize) -> Result<(), String> {
-        let node = self.nodes.get_mut(index).ok_or("no such node")?;
+        let node = self.nodes.get_mut(index).ok_or("unknown node")?;
         node.end()
     }
 
     /// Restarts a killed node at its address.
     pub fn restart_node(&mut self, index: usize) -> Result<(), String> {
-        let (_, port) = self.addresses[index].rsplit_once(':').ok_or("an address has no port")?;
+        let (_, port) =
+            self.addresses[index].rsplit_once(':').ok_or("an address does not have a port")?;
         let (name, settings) = (NAMES[index], &self.settings[index]);
         let (node, _) = start_node(&self.programs, name, settings, port)?;
         self.nodes[index] = node;
@@ -150,10 +151,11 @@ fn start_node(
     command.stdout(Stdio::piped()).stderr(log(programs, name)?);
     announce(&command);
     let mut node = Running::start(&mut command, "a node")?;
-    let stdout = node.stdout.take().ok_or("a node has no output")?;
+    let stdout = node.stdout.take().ok_or("a node does not have output")?;
     let mut line = String::new();
     BufReader::new(stdout).read_line(&mut line).map_err(|error| error.to_string())?;
     let address = line.split_once("http://").and_then(|(_, rest)| rest.split_once(';'));
-    let (address, _) = address.ok_or(format!("a node says {line:?}, which has no address"))?;
+    let (address, _) =
+        address.ok_or(format!("found no address in the output {line:?} of a node"))?;
     Ok((node, address.to_owned()))
 }

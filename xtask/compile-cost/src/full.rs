@@ -18,7 +18,7 @@ const ROUNDS: u32 = 3;
 /// not possible.
 pub fn count(modules: usize) -> Result<Vec<Figure>, String> {
     if !Path::new(TIMES).exists() {
-        skip("the cost of compiling: processor time is read from /proc");
+        skip("the cost of compiling (it requires the processor time in /proc)");
         return Ok(Vec::new());
     }
     let folder = target_directory()?.join("compile-cost");

@@ -43,12 +43,12 @@ impl Library {
 /// Describes the measured state of this checkout.
 pub fn state() -> String {
     let Ok(commit) = git(&["rev-parse", "--short=10", "HEAD"]) else {
-        return "these files, which are of no commit".to_owned();
+        return "uncommitted files".to_owned();
     };
     let status = [&["status", "--porcelain", "--"], &FILES[..]].concat();
     match git(&status) {
         Ok(changes) if changes.is_empty() => commit,
-        _ => format!("{commit} with what has changed since"),
+        _ => format!("{commit} with uncommitted changes"),
     }
 }
 

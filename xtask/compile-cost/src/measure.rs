@@ -44,7 +44,7 @@ pub const TIMES: &str = "/proc/self/stat";
 /// Returns the processor time of all finished child processes.
 fn processor_time() -> Result<Duration, String> {
     let stat = fs::read_to_string(TIMES).map_err(|error| format!("{TIMES}: {error}"))?;
-    children_time(&stat).ok_or(format!("{TIMES} has no processor time"))
+    children_time(&stat).ok_or(format!("{TIMES} does not contain the processor time"))
 }
 
 /// Returns the sum of `cutime` and `cstime`; a tick is 1/100 s. Source:

@@ -48,7 +48,7 @@ pub fn settle(counted: &[Figure], save: bool, is_usual: bool) -> Outcome {
     }
     let is_known = |figure: &Figure| recorded.iter().any(|known| known.is_of_run(figure));
     if !is_usual && !counted.iter().any(is_known) {
-        println!("nothing is recorded of a program of this size");
+        println!("no record for a program of this size");
         return Ok(());
     }
     let faults = faults(counted, &recorded);
@@ -56,9 +56,8 @@ pub fn settle(counted: &[Figure], save: bool, is_usual: bool) -> Outcome {
         return Ok(());
     }
     Err(format!(
-        "not as {FILE} has it, with 10 % above:\n{}\n\
-         if it must be so: the same command with --save (`cargo llvm-lines` shows which \
-         functions are many)",
+        "more than 10 % above the record in {FILE}:\n{}\nif the change is intended, run the \
+         same command with --save (`cargo llvm-lines` lists the largest functions)",
         faults.join("\n")
     ))
 }
@@ -72,10 +71,10 @@ fn faults(counted: &[Figure], recorded: &[Figure]) -> Vec<String> {
         match recorded.iter().find(|then| then.is_of_kind(now)) {
             Some(then) if is_above(now.count, then.count) => {
                 let (key, now, then) = (now.key(), now.count, then.count);
-                faults.push(format!("{key}: {now}, recorded are {then}"));
+                faults.push(format!("{key}: {now}, the record is {then}"));
             }
             Some(_) => {}
-            None => faults.push(format!("{}: no line for it", now.key())),
+            None => faults.push(format!("{}: the record does not have a line for it", now.key())),
         }
     }
     let of_these = |then: &&Figure| counted.iter().any(|now| now.is_of_run(then));
@@ -163,14 +162,17 @@ mod tests {
         check(1_000, 1_000, &[]);
         check(1_100, 1_000, &[]);
         check(1, 1_000, &[]);
-        check(1_101, 1_000, &["short 50 lines: 1101, recorded are 1000"]);
+        check(1_101, 1_000, &["short 50 lines: 1101, the record is 1000"]);
         check(u64::MAX, u64::MAX, &[]);
     }
 
     #[test]
     fn counts_and_lines_correspond() {
         let binary = Figure::new("short", 50, "binary", 9);
-        assert_eq!(faults(&[lines(9)], &[]), ["short 50 lines: no line for it"]);
+        assert_eq!(
+            faults(&[lines(9)], &[]),
+            ["short 50 lines: the record does not have a line for it"]
+        );
         let found = faults(&[lines(9)], &[lines(9), binary]);
         assert_eq!(found, ["short 50 binary: it was not counted"]);
         // Lines of other runs do not affect this run.

@@ -30,7 +30,7 @@ pub fn count(modules: usize) -> Result<Vec<Figure>, String> {
     fs::write(&source, Framework::Stockade.source(modules, 0)).map_err(fault)?;
     let [stockade, tokio] = ["stockade", "tokio"].map(|name| libraries(&artifacts, name));
     let ([stockade], [tokio]) = (&stockade[..], &tokio[..]) else {
-        return Err("cargo has compiled stockade or tokio not once".to_owned());
+        return Err("cargo did not compile stockade and tokio exactly once".to_owned());
     };
     let compile = |serde: &Path| {
         let mut rustc = Command::new("rustc");
@@ -47,7 +47,7 @@ pub fn count(modules: usize) -> Result<Vec<Figure>, String> {
     // With the build that stockade does not use, no type implements its traits.
     let serde = libraries(&artifacts, "serde");
     if !serde.iter().any(|serde| compile(serde).is_ok()) {
-        return Err(format!("the program compiles with none of {} serde", serde.len()));
+        return Err(format!("the program does not compile with any of {} serde", serde.len()));
     }
     let figure = |name, count| Figure::new("short", modules, name, count);
     Ok(vec![figure("lines", count_ir(&ir)?), figure("binary", size(&binary)?)])
@@ -65,7 +65,7 @@ fn artifacts() -> Result<String, String> {
     let output = command.stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| format!("cannot start cargo: {error}"))?;
     if !output.status.success() {
-        return Err("the examples cannot be compiled".to_owned());
+        return Err("cannot compile the examples".to_owned());
     }
     String::from_utf8(output.stdout).map_err(|error| error.to_string())
 }

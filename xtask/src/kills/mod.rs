@@ -60,7 +60,7 @@ pub fn run() -> Outcome {
             let kept: usize = number_field(&content, "count")?.parse().map_err(|_| "no count")?;
             // The last piece may exist without a response.
             if !(answered..=answered + 1).contains(&kept) {
-                return Err(format!("cart {cart} had {answered} pieces, and has {kept}"));
+                return Err(format!("cart {cart}: expected {answered} pieces, found {kept}"));
             }
             total += answered;
         }
@@ -70,14 +70,14 @@ pub fn run() -> Outcome {
             written = killed_while_writing(shop, token, round)?;
         }
     }
-    println!("{total} answered writes survived {rounds} times SIGKILL");
+    println!("{total} acknowledged writes survived {rounds} SIGKILLs");
     println!("{}", orders.summary());
     Ok(())
 }
 
 fn start(database: &Path) -> Result<Shop, String> {
     let target = target_directory()?;
-    let address = database.to_str().ok_or("the folder has no name in UTF-8")?;
+    let address = database.to_str().ok_or("the name of the folder is not UTF-8")?;
     Shop::start_on(&target, address, Instant::now() + Duration::from_secs(30))
 }
 
@@ -85,7 +85,7 @@ fn start(database: &Path) -> Result<Shop, String> {
 fn killed_while_writing(mut shop: Shop, token: &str, round: usize) -> Result<Written, String> {
     let carts = (0..CLIENTS).map(|_| {
         let cart = number_field(&shop.post("/carts", token, "")?, "cart")?;
-        add(&shop.address, &cart, token).ok_or(format!("cart {cart} takes nothing"))?;
+        add(&shop.address, &cart, token).ok_or(format!("cart {cart} does not accept items"))?;
         Ok(cart)
     });
     let carts = carts.collect::<Result<Vec<_>, String>>()?;
@@ -104,7 +104,7 @@ fn killed_while_writing(mut shop: Shop, token: &str, round: usize) -> Result<Wri
     drop(sender);
     // Each round ends at a different time, below the rate limit of the shop.
     for _ in 0..10 + (round * 37) % 120 {
-        answers.recv_timeout(Duration::from_secs(10)).map_err(|_| "the shop does not answer")?;
+        answers.recv_timeout(Duration::from_secs(10)).map_err(|_| "the shop does not respond")?;
     }
     shop.kill()?;
     let mut written = Written::default();

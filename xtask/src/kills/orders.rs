@@ -70,7 +70,7 @@ impl Orders {
     /// order for each.
     pub fn settle(&mut self, shop: &Shop, token: &str, sent: &[CheckOut]) -> Result<(), String> {
         for CheckOut { cart, order } in sent {
-            let again = check_out(&shop.address, cart, token).ok_or("the shop does not answer")?;
+            let again = check_out(&shop.address, cart, token).ok_or("the shop does not respond")?;
             match (order, again.0) {
                 (Some(_), 404 | 409) => self.answered += 1,
                 (None, 201) => self.resumed += 1,
