@@ -34,7 +34,7 @@ impl Teas {
     fn add(&self, name: String, price_cents: u32) -> Result<Tea, ApiError> {
         let mut list = self.list.lock().map_err(|_| ApiError::new(500, "the list is broken"))?;
         if list.iter().any(|tea| tea.name == name) {
-            return Err(ApiError::new(409, format!("There is a tea called {name} already")));
+            return Err(ApiError::new(409, format!("A tea called {name} already exists")));
         }
         let tea = Tea { id: list.len() + 1, name, price_cents };
         list.push(tea.clone());

@@ -79,13 +79,13 @@ async fn live(
     member.join(ROOM)?;
     let name = &node.0.0;
     if member.ready(ROOM).await.is_ok() {
-        tell_count(&rooms, &format!("somebody has come, by {name}")).await;
+        tell_count(&rooms, &format!("somebody joined, by {name}")).await;
     }
     while let Some(Ok(text)) = socket.recv_text().await {
         rooms.broadcast(Audience::Room(ROOM), format!("{text}: {name}"));
     }
     drop(member);
-    tell_count(&rooms, &format!("somebody has gone, by {name}")).await;
+    tell_count(&rooms, &format!("somebody left, by {name}")).await;
     Ok(())
 }
 

@@ -24,8 +24,10 @@ impl Database {
         let driver: Arc<dyn Driver> = match address.split_once("://") {
             _ if address == ":memory:" => Arc::new(Memory::open()?),
             Some(("postgres" | "postgresql", _)) => Arc::new(Postgres::connect(address).await?),
-            // The address may contain a password, so it is not shown.
-            Some(_) => return Err("neither a file nor an address with postgres:// in front".into()),
+            // What follows may be a password.
+            Some(_) => {
+                return Err("expected a file, or an address that begins with postgres://".into());
+            }
             None if address.is_empty() => return Err("it is empty".into()),
             None => Arc::new(Sqlite::open(address)?),
         };

@@ -124,7 +124,7 @@ pub fn router(shop: Shop) -> Router {
 /// Returns the policy; the build fails if a route violates a rule.
 pub fn policy() -> Policy {
     Policy::recommended()
-        .rule("stock-is-guarded", "what changes a product needs the role of a clerk", |route| {
+        .rule("stock-is-guarded", "changes of products require the role of a clerk", |route| {
             let changes_stock = route.path.starts_with("/products") && route.may_change();
             !changes_stock || !route.access.roles.is_empty()
         })
@@ -183,9 +183,8 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
         },
         ..home::files(),
         ..routes! {
-            tag: Tag::new("watching", "For those who watch the program."),
-            // `/health/live` and `/health/ready`, which are exempt from rate
-            // limits.
+            tag: Tag::new("watching", "Health checks and metrics."),
+            // `/health/live` and `/health/ready`, which no rate limit counts.
             ..health_routes(),
             "metrics": {
                 middleware: &admins,
@@ -202,7 +201,7 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
                     max_body: 16 * 1024,
                     rate_limit: 10 / MINUTE,
                     timeout: Duration::from_secs(10),
-                    public: "it gives the token",
+                    public: "it issues the token",
                     docs: RouteDocs::new("A token for an account")
                         .description("The token is good for an hour: `Authorization: Bearer …`.")
                         .example(json!({ "email": ADA, "password": "correct horse" })),
@@ -213,9 +212,9 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
                     users::sign_up,
                     name: "users.create",
                     max_body: 16 * 1024,
-                    public: "it makes the account",
+                    public: "it creates the account",
                     docs: RouteDocs::new("A new account")
-                        .description("Whoever signs up is a customer.")
+                        .description("New accounts are customers.")
                         .example(new_user())
                         .reply_example(
                             201,
@@ -292,14 +291,14 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
                     POST: {
                         orders::check_out,
                         middleware: once,
-                        docs: RouteDocs::new("An order of all that is in the cart")
+                        docs: RouteDocs::new("An order of everything in the cart")
                             .description("It removes the cart. `Idempotency-Key` allows a retry."),
                     },
                 },
             },
         },
         "orders": {
-            tag: Tag::new("orders", "What users have bought, until it is on its way."),
+            tag: Tag::new("orders", "Orders of users, until they are shipped."),
             r":id(\d+)": {
                 GET: {
                     orders::show_order,
@@ -323,11 +322,11 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
         "graphql": {
             tag: Tag::new("graphql", "Products and orders over GraphQL."),
             auth: token.optional(),
-            public: "products are for everybody, and orders ask for the user",
+            public: "products are public, and orders check the user",
             ..graphql::graphql().routes(),
         },
         "newsletter": {
-            tag: Tag::new("newsletter", "A letter for those who want to know what is new."),
+            tag: Tag::new("newsletter", "A newsletter."),
             public: "a letter needs no account",
             POST: {
                 letters::subscribe,
@@ -337,7 +336,7 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
             GET: { letters::subscription, docs: "Has this browser subscribed?" },
         },
         "report": {
-            tag: Tag::new("report", "Sales, for those who run the shop."),
+            tag: Tag::new("report", "Sales statistics, for admins."),
             GET: {
                 letters::report,
                 middleware: [admins, with_serialization(SerializationOptions::new())],
@@ -353,7 +352,7 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
                 public: "everybody may talk",
                 options: WebSocketOptions::new().max_payload(4 * 1024).max_rate(Some(10)),
                 docs: RouteDocs::new("A chat about a topic")
-                    .description("The first message says how many are here."),
+                    .description("The first message contains the number of members."),
             },
         },
     }

@@ -88,7 +88,7 @@ pub enum ItemError {
     Product(#[from] ProductError),
     #[status(404, "there is no item {0}")]
     Item(u32),
-    #[status(409, "cart {0} is changed by others all the time")]
+    #[status(409, "other requests keep changing cart {0}")]
     Contended(u32),
     #[status(409, "cart {0} has 50 products, as many as it may have")]
     Full(u32),
@@ -177,7 +177,7 @@ pub enum CheckOutError {
     Cart(#[from] CartError),
     #[status(409, "the cart is empty")]
     EmptyCart,
-    #[status(409, "cart {0} is an order already")]
+    #[status(409, "cart {0} is already an order")]
     Ordered(u32),
 }
 
@@ -267,7 +267,7 @@ pub async fn list_orders(
 pub enum ShipError {
     #[status(transparent)]
     Order(#[from] OrderError),
-    #[status(409, "order {0} was shipped already")]
+    #[status(409, "order {0} was already shipped")]
     Shipped(u32),
 }
 
@@ -336,8 +336,8 @@ struct Watch {
 }
 
 impl Watch {
-    /// Returns the next status. Returns `None` after the last one, and if the
-    /// database is down: clients reconnect automatically.
+    /// Returns the next status; none behind the last one, and none if the shop
+    /// cannot access its data: clients come back by themselves.
     async fn next(&mut self) -> Option<Status> {
         while self.told == Some(self.status) {
             if self.status == Status::Shipped {

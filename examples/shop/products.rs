@@ -189,7 +189,7 @@ async fn keep_image(
 pub enum ImageError {
     #[status(404, "there is no image of product {0}")]
     Missing(u32),
-    #[status(503, "the shop cannot get at its data")]
+    #[status(503, "the shop cannot access its data")]
     NoData(#[from] StoreError),
     #[status(500, "the image of product {0} cannot be read")]
     Broken(u32, #[source] DecodeError),

@@ -259,14 +259,14 @@ pub struct OrderLine {
 
 /// The cause is logged and hidden from clients.
 #[derive(Debug, ApiError)]
-#[status(503, "the shop cannot get at its data")]
+#[status(503, "the shop cannot access its data")]
 pub struct NoData(#[from] StoreError);
 
 #[derive(Debug, ApiError)]
 pub enum UserError {
     #[status(404, "there is no user {0}")]
     Missing(u32),
-    #[status(503, "the shop cannot get at its data")]
+    #[status(503, "the shop cannot access its data")]
     NoData(#[from] StoreError),
 }
 
@@ -274,7 +274,7 @@ pub enum UserError {
 pub enum ProductError {
     #[status(404, "there is no product {0}")]
     Missing(u32),
-    #[status(503, "the shop cannot get at its data")]
+    #[status(503, "the shop cannot access its data")]
     NoData(#[from] StoreError),
 }
 
@@ -282,7 +282,7 @@ pub enum ProductError {
 pub enum CartError {
     #[status(404, "there is no cart {0}")]
     Missing(u32),
-    #[status(503, "the shop cannot get at its data")]
+    #[status(503, "the shop cannot access its data")]
     NoData(#[from] StoreError),
 }
 
@@ -290,6 +290,6 @@ pub enum CartError {
 pub enum OrderError {
     #[status(404, "there is no order {0}")]
     Missing(u32),
-    #[status(503, "the shop cannot get at its data")]
+    #[status(503, "the shop cannot access its data")]
     NoData(#[from] StoreError),
 }

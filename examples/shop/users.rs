@@ -29,15 +29,15 @@ pub struct NewUser {
 
 #[derive(Debug, ApiError)]
 pub enum SignUpError {
-    #[status(409, "{0} has an account already")]
+    #[status(409, "{0} already has an account")]
     Known(String),
     #[status(500, "the password could not be hashed")]
     Password(#[from] PasswordError),
-    #[status(503, "the shop cannot get at its data")]
+    #[status(503, "the shop cannot access its data")]
     NoData(StoreError),
 }
 
-/// Creates an account, which is always a customer.
+/// New accounts are customers.
 pub async fn sign_up(
     shop: State<Shop>,
     Body(new): Body<NewUser>,
@@ -72,7 +72,7 @@ pub enum LoginError {
     Password(#[from] PasswordError),
     #[status(500, "the token could not be signed")]
     Token(#[from] IssueError),
-    #[status(503, "the shop cannot get at its data")]
+    #[status(503, "the shop cannot access its data")]
     NoData(#[from] StoreError),
 }
 

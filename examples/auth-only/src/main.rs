@@ -67,13 +67,13 @@ fn verify(password: &str, stored: &str) -> Result<String, Box<dyn Error>> {
         return Err("wrong".into());
     }
     let weak = hasher.needs_rehash(stored);
-    Ok(if weak { "right, but hash it anew" } else { "right" }.to_owned())
+    Ok(if weak { "correct, but hash it again" } else { "right" }.to_owned())
 }
 
 fn issue(lifetime: &str, claims: &[&str]) -> Result<String, Box<dyn Error>> {
     let claims: Option<BTreeMap<&str, &str>> =
         claims.iter().map(|claim| claim.split_once('=')).collect();
-    let claims = claims.ok_or("a claim is written name=value")?;
+    let claims = claims.ok_or("expected a claim as name=value")?;
     Ok(generate_jwt(claims, lifetime, &secret()?)?)
 }
 
@@ -91,7 +91,7 @@ fn secret() -> Result<Secret, Box<dyn Error>> {
 /// Errors do not contain the name, which could be a hash passed by mistake.
 fn first_line(file: &str) -> Result<String, Box<dyn Error>> {
     let text = fs::read_to_string(file)
-        .map_err(|error| format!("the file of the stored hash cannot be read: {error}"))?;
+        .map_err(|error| format!("cannot read the file of the stored hash: {error}"))?;
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 

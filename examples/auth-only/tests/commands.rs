@@ -35,7 +35,7 @@ fn a_password_is_hashed_and_verified() {
 fn a_stored_hash_is_not_an_argument() {
     let stored = run(&["hash"], "correct horse\n", None).unwrap();
     let refused = run(&["verify", &stored], "correct horse\n", None).unwrap_err();
-    assert!(refused.contains("the file of the stored hash cannot be read"), "{refused}");
+    assert!(refused.contains("cannot read the file of the stored hash"), "{refused}");
     assert!(!refused.contains(&stored), "{refused}");
     let empty = file("empty", "");
     let wrong = run(&["verify", &empty], "correct horse\n", None);

@@ -38,7 +38,7 @@ async fn hello(Path(name): Path<String>) -> Value {
 fn continue_trace(span: &Span, headers: &HeaderMap) {
     let parent = TraceContextPropagator::new().extract(&HeaderExtractor(headers));
     if let Err(error) = span.set_parent(parent) {
-        tracing::warn!("a trace does not go on: {error}");
+        tracing::warn!("cannot continue a trace: {error}");
     }
 }
 

@@ -47,7 +47,7 @@ async fn list(notes: State<Notes>) -> Result<Value, BoxError> {
 async fn create(notes: State<Notes>, Body(new): Body<NewNote>) -> Result<Value, ApiError> {
     match notes.create(NewRow::new([("text", json!(new.text))])).await {
         Ok(made) => Ok(json!(made.value)),
-        Err(StoreError::Taken { .. }) => Err(ApiError::new(409, "there is such a note")),
+        Err(StoreError::Taken { .. }) => Err(ApiError::new(409, "the note already exists")),
         Err(error) => Err(ApiError::internal(error)),
     }
 }

@@ -50,7 +50,7 @@ fn values() -> Result<Schema, Box<dyn Error>> {
             "type": "array", "required": true, "minItems": 1, "maxItems": MAX_UPSTREAMS,
             "items": { "type": "object", "properties": {
                 "name": { "type": "string", "required": true, "pattern": "^[a-z][a-z0-9-]*$",
-                    "message": "A name begins with a-z, then a-z, 0-9 and - may follow" },
+                    "message": "A name must begin with a-z and contain only a-z, 0-9 and -" },
                 "url": { "type": "url", "required": true },
                 "weight": { "type": "integer", "minimum": 1, "maximum": 100, "default": 1 },
                 "timeout_ms": { "type": "integer", "minimum": 1, "default": 5_000 },
@@ -79,7 +79,7 @@ fn relations() -> Rule {
 fn address(address: &Value, _field: &str, _root: &Value) -> Verdict {
     match address.as_str() {
         Some(text) if text.parse::<IpAddr>().is_err() => {
-            Verdict::Because("Not an IPv4 or IPv6 address".to_owned())
+            Verdict::Because("Expected an IPv4 or IPv6 address".to_owned())
         }
         _ => Verdict::Valid,
     }
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn the_address_is_v4_or_v6() {
         check_with(&json!({ "listen": { "address": "::1", "port": 1 } }), &[]);
-        let errors = ["listen.address: Not an IPv4 or IPv6 address"];
+        let errors = ["listen.address: Expected an IPv4 or IPv6 address"];
         check_with(&json!({ "listen": { "address": "localhost", "port": 1 } }), &errors);
     }
 
@@ -189,7 +189,7 @@ mod tests {
                 "listen: Expected object, got array",
                 "limits: Expected object, got number",
                 "upstreams[0]: Expected object, got number",
-                "upstreams[1].name: A name begins with a-z, then a-z, 0-9 and - may follow",
+                "upstreams[1].name: A name must begin with a-z and contain only a-z, 0-9 and -",
             ],
         );
         let errors = check(json!(null)).expect("the schemas work").errors;

@@ -305,7 +305,7 @@ mod tests {
 }
 "#;
 
-    const BAD: &str = r#"bad.json:3:16: listen.address: Not an IPv4 or IPv6 address
+    const BAD: &str = r#"bad.json:3:16: listen.address: Expected an IPv4 or IPv6 address
 3 |     "address": "localhost",
   |                ^^^^^^^^^^^
 bad.json:4:13: listen.port: Number must be at most 65535

@@ -149,7 +149,7 @@ fn the_spectral_rules_accept_documented_exceptions() {
     let api = routes! {
         ..health_routes(),
         "chat": { ws: async |_: WebSocket| {} },
-        "login": { POST: { async || "x", public: "it gives the token" } },
+        "login": { POST: { async || "x", public: "it issues the token" } },
         "a~b": { ":id": { DELETE: { async || "x", public: "a test" } } },
         "users": { POST: async || "x" },
     };

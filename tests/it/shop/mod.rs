@@ -159,7 +159,7 @@ fn users_are_created_and_deleted() {
     };
     let ada = r#"{"id":5,"name":"Ada","email":"ada@example.org","role":"customer"}"#;
     check(&app, &sign_up("ada@example.org"), &format!("201 {ada}"));
-    let known = r#"409 {"error":"ada@example.org has an account already"}"#;
+    let known = r#"409 {"error":"ada@example.org already has an account"}"#;
     check(&app, &sign_up("ada@example.org"), known);
     let refused = r#"400 {"error":"Validation failed","details":{"errors":[{"field":"email","message":"Invalid email format","rule":"email"}]}}"#;
     check(&app, &sign_up("ada"), refused);
@@ -293,7 +293,7 @@ fn a_cart_becomes_an_order() {
     check(
         &app,
         &format!("POST /orders/1/ship\n{clerk}"),
-        r#"409 {"error":"order 1 was shipped already"}"#,
+        r#"409 {"error":"order 1 was already shipped"}"#,
     );
     check(
         &app,

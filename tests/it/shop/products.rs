@@ -154,5 +154,5 @@ fn a_repeated_order_is_one_order() {
 fn a_checkout_continues_an_earlier_one() {
     check_left_checkout(0, r#"201 {"order":1}"#);
     check_left_checkout(1, r#"201 {"order":1}"#);
-    check_left_checkout(2, r#"409 {"error":"cart 1 is an order already"}"#);
+    check_left_checkout(2, r#"409 {"error":"cart 1 is already an order"}"#);
 }

@@ -31,7 +31,7 @@ struct User {
 
 #[derive(ApiError, Debug)]
 enum AppError {
-    #[status(500, "no user is created without a time")]
+    #[status(500, "a user requires a creation time")]
     Time(#[from] TimeError),
 }
 

@@ -64,7 +64,7 @@ async fn authorized(
     sessions: State<Sessions>,
 ) -> Result<impl Reply, BoxError> {
     if cookies.get(STATE) != Some(&response.state) {
-        return Err(ApiError::new(400, "this browser has not asked to sign in").into());
+        return Err(ApiError::new(400, "this browser did not start a login").into());
     }
     let token = client.exchange_code(&response.code).await?;
     let user = client.profile(&token).await?;

@@ -13,7 +13,7 @@ use tokio_stream::StreamExt as _;
 
 async fn hand_on(client: State<Client>, url: State<String>) -> Result<Response, StatusCode> {
     let response = client.get(url.as_str()).send().await.map_err(|error| {
-        tracing::error!(%error, "the other server did not answer");
+        tracing::error!(%error, "the other server did not respond");
         StatusCode::BAD_GATEWAY
     })?;
     Ok(http::Response::from(response).map(HttpBody::new))

@@ -23,7 +23,7 @@ async fn forward(
     // The client may have used HTTP/2.
     *request.version_mut() = Version::HTTP_11;
     let response = client.request(request).await.map_err(|error| {
-        tracing::warn!(%error, "the server behind the proxy did not answer");
+        tracing::warn!(%error, "the server behind the proxy did not respond");
         ApiError::new(502, "Bad Gateway")
     })?;
     Ok(response.map(HttpBody::new))

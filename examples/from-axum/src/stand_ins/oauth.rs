@@ -104,7 +104,7 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 impl fmt::Display for OAuthError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the service refuses: {}", self.0)
+        write!(f, "the service rejects it: {}", self.0)
     }
 }
 

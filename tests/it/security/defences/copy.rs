@@ -78,7 +78,7 @@ fn api(change: &'static str, table: Table<stock::Product>) -> RouteTree {
 }
 
 fn login(change: &str) -> RouteEntry {
-    let mut login = RouteEntry::new(log_in).max_body(16 * 1024).public("it gives the token");
+    let mut login = RouteEntry::new(log_in).max_body(16 * 1024).public("it issues the token");
     if change != "rate limit" {
         login = login.rate_limit(10 / MINUTE);
     }
@@ -106,7 +106,7 @@ fn users(change: &'static str) -> RouteTree {
     routes! {
         ..RouteTree::new().method(
             Method::POST,
-            sign_up.name("users.create").max_body(16 * 1024).public("it makes the account"),
+            sign_up.name("users.create").max_body(16 * 1024).public("it creates the account"),
         ),
         GET: { handler: list_users, middleware: if_there("user", both()) },
         r":id(\d+)": {
