@@ -14,7 +14,7 @@ pub fn check(text: &str) -> Result<bool, &'static str> {
         return Err("is empty: use a path such as `sold-out`, or an absolute URI");
     }
     if !text.bytes().all(is_uri_byte) || !has_whole_escapes(text) {
-        return Err("contains characters that are not allowed in a URI: percent-encode them");
+        return Err("contains characters that a URI cannot contain: percent-encode them");
     }
     let scheme_end = text.find([':', '/', '?', '#']).filter(|at| text[*at..].starts_with(':'));
     if let Some(end) = scheme_end {

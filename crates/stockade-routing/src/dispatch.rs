@@ -342,5 +342,5 @@ impl Drop for ResponseFuture {
 /// Returns the response to a poll after completion.
 #[cold]
 pub(crate) fn given(settings: Settings) -> Response {
-    answer_bug("a completed response was polled again", settings)
+    answer_bug("a finished response was polled again", settings)
 }

@@ -221,7 +221,7 @@ fn an_internal_error_is_a_logged_500() {
         },
     };
     let app = app_of(tree);
-    let bug = "this is a bug in stockade: a completed response was polled again";
+    let bug = "this is a bug in stockade: a finished response was polled again";
     let given = format!("ERROR {bug}");
     let of = |text| app.handle(request(text));
     check_again(of("GET /none"), r#"404 {"error":"Not Found"}"#, &given);

@@ -165,7 +165,7 @@ fn problem_types_are_checked() {
     for (text, reason) in [
         ("", "is empty: use a path such as `sold-out`, or an absolute URI"),
         ("/x", "begins with `/`, which replaces the path of the base: remove the `/`"),
-        ("a b", "contains characters that are not allowed in a URI: percent-encode them"),
+        ("a b", "contains characters that a URI cannot contain: percent-encode them"),
         ("a/../b", "contains an empty, `.` or `..` segment"),
         ("about:blank", "means an error without a type: remove `type`"),
     ] {
