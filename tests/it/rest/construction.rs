@@ -62,7 +62,7 @@ fn an_operation_requires_an_access_rule() {
     );
     assert_eq!(found, ["resource \"item\": put_creates: `Access::check` does not check new items"]);
     let found = mistakes(resource().read(Access::public(" ")).write(open()));
-    assert!(found.iter().all(|it| it == "`public` needs a reason") && found.len() == 2);
+    assert!(found.iter().all(|it| it == "`public` requires a reason") && found.len() == 2);
 }
 
 #[test]
