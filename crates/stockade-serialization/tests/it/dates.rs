@@ -23,7 +23,7 @@ fn check_read(text: &str, expected: &str) {
 fn check_unreadable(text: &str) {
     let error = ApiError::from(deserialize_date::<Date>(text).expect_err(text));
     assert_eq!(error.status(), 400);
-    assert!(error.message().ends_with("is no date that can be read"), "{error}");
+    assert!(error.message().ends_with("is not a readable date"), "{error}");
 }
 
 /// The texts are the output of `new Date(milliseconds).toISOString()`.
