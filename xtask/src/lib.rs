@@ -219,7 +219,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "browser",
-        about: "check cross-origin requests and a live page in Chromium",
+        about: "check cross-origin requests and pages in Chromium; `--pictures`",
         when: Nightly,
         run: browser::run,
     },

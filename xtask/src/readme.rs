@@ -61,7 +61,9 @@ fn parts(chapter: &str) -> Vec<Part<'_>> {
 
 fn part<'g>(block: &[(usize, &'g str)]) -> Option<Part<'g>> {
     let ((number, first), lines) = block.split_first()?;
-    let path = first.strip_prefix("// ").filter(|path| path.starts_with("examples/"))?;
+    // A Dockerfile has other comments than Rust.
+    let path = first.strip_prefix("// ").or_else(|| first.strip_prefix("# "));
+    let path = path.filter(|path| path.starts_with("examples/"))?;
     Some(Part { number: *number, path, lines: trimmed(lines.iter().map(|(_, line)| *line)) })
 }
 
@@ -80,14 +82,6 @@ fn hidden_lines(name: &str, text: &str) -> Vec<String> {
             is_rust = is_example && (language.is_empty() || language.starts_with("rust"));
         } else if is_rust && (line == "#" || line.starts_with("# ")) {
             faults.push(format!("{name}:{number}: only rustdoc hides a line with `# `: {line}"));
-        } else if !is_example {
-            let targets = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-            let files = targets.filter(|target| {
-                !target.starts_with(['#', '<']) && !target.contains(':') && target.contains('.')
-            });
-            faults.extend(files.map(|file| {
-                format!("{name}:{number}: broken link to `{file}` in the documentation")
-            }));
         }
     }
     faults
@@ -113,7 +107,7 @@ fn missing_features(page: &str, manifest: &str) -> Vec<String> {
     };
     names
         .filter(|name| *name != "default" && !has_row(name))
-        .map(|name| format!("{README}: the feature `{name}` is missing in the tables"))
+        .map(|name| format!("{FEATURES}: add a row for the feature `{name}`"))
         .collect()
 }
 
@@ -171,8 +165,8 @@ mod tests {
     #[test]
     fn each_feature_has_a_row() {
         let manifest = "[a]\nb = 1\n\n[features]\ndefault = [\"a\"]\n# It.\na = []\nb-c = [\n    \"x\",\n]\n\n[c]\nd = 1\n";
-        let readme = "| `a`, `x` | all about `b-c` |\n";
-        let faults = missing_features(readme, manifest);
-        assert_eq!(faults, ["README.md: the feature `b-c` is missing in the tables"]);
+        let page = "| `a`, `x` | all about `b-c` |\n";
+        let faults = missing_features(page, manifest);
+        assert_eq!(faults, [format!("{FEATURES}: add a row for the feature `b-c`")]);
     }
 }
