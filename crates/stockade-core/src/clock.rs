@@ -12,15 +12,15 @@ use std::time::Instant;
 /// use stockade::Clock;
 ///
 /// let start = Instant::now();
-/// let stands = Clock::new(move || start);
-/// assert_eq!(stands.now(), start);
+/// let stopped = Clock::new(move || start);
+/// assert_eq!(stopped.now(), start);
 /// assert!(Clock::default().now() >= start);
 /// ```
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Instant + Send + Sync>);
 
 impl Clock {
-    /// Creates a clock that calls `now` for the time.
+    /// Creates a clock that calls `now` to get the time.
     #[must_use]
     pub fn new(now: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))

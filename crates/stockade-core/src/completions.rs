@@ -41,14 +41,15 @@ impl Completions {
         }
     }
 
-    /// Returns the number of these handlers.
+    /// Returns the number of handlers that run without their clients.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.running.load(Ordering::Acquire)
     }
 
-    /// Logs that a handler is dropped because there are too many. It logs at
-    /// most one line a second, because clients can trigger it.
+    /// Logs that a handler is dropped because too many handlers already run
+    /// without their clients. Logs at most one line per second, because clients
+    /// can trigger it.
     #[cold]
     pub(crate) fn warn_of_refusal(&self, name: &dyn fmt::Display) {
         if let Some(unlogged) = self.0.refusals.next() {
@@ -60,8 +61,8 @@ impl Completions {
         }
     }
 
-    /// Counts one more handler until the place is dropped. Returns `None` if
-    /// there are too many.
+    /// Counts one more handler until the returned [`Place`] is dropped. Returns
+    /// `None` if there are too many.
     pub(crate) fn enter(&self) -> Option<Place> {
         let more = |running: usize| (running < MAX_UNATTENDED).then_some(running + 1);
         self.0.running.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()?;
@@ -69,7 +70,7 @@ impl Completions {
     }
 }
 
-/// The place of a handler that continues.
+/// The place of a handler that continues without its client.
 pub(crate) struct Place(Completions);
 
 impl Drop for Place {

@@ -12,7 +12,7 @@ pub fn escaped<T: fmt::Display>(value: T) -> Escaped<T> {
     Escaped(value)
 }
 
-/// A text for the log; see [`escaped`].
+/// Text for the log; see [`escaped`].
 #[derive(Clone, Copy, Debug)]
 pub struct Escaped<T>(T);
 

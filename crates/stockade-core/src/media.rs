@@ -19,7 +19,8 @@ pub(crate) enum Media {
 
 impl Media {
     pub(crate) fn of(headers: &HeaderMap) -> Self {
-        // Compressed bytes do not have the type in the header.
+        // The bytes of a compressed body do not have the type that the header
+        // names.
         let is_identity = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
         if !headers.get_all(header::CONTENT_ENCODING).iter().all(is_identity) {
             return Self::Other;

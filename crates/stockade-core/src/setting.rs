@@ -146,21 +146,21 @@ macro_rules! values {
 
 values!(u32, Duration);
 
-/// A list of texts.
+/// A list of strings.
 impl<T: Into<String>, const N: usize> IntoSetting<Vec<String>> for [T; N] {
     fn into_setting(self) -> Setting<Vec<String>> {
         Setting::Value(self.map(Into::into).into())
     }
 }
 
-/// A list of texts.
+/// A list of strings.
 impl<T: Into<String>> IntoSetting<Vec<String>> for Vec<T> {
     fn into_setting(self) -> Setting<Vec<String>> {
         Setting::Value(self.into_iter().map(Into::into).collect())
     }
 }
 
-/// A list of texts.
+/// A list of strings.
 impl<T: AsRef<str>> IntoSetting<Vec<String>> for &[T] {
     fn into_setting(self) -> Setting<Vec<String>> {
         Setting::Value(self.iter().map(|text| text.as_ref().to_owned()).collect())

@@ -76,7 +76,7 @@ impl States {
         Arc::clone(value).downcast().ok()
     }
 
-    /// Returns true if a value of the type with this id exists or is declared.
+    /// Returns true if a value with this type id is set or declared.
     #[must_use]
     pub fn has(&self, id: TypeId) -> bool {
         self.values.iter().any(|(known, _)| *known == id)

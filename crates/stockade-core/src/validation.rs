@@ -15,8 +15,8 @@ use crate::media::Media;
 use crate::read::Payload;
 
 /// The validation of a route before its handler: the path parameters, the query
-/// and the body, in this order. The first failure is reported as a 400, without
-/// later failures.
+/// and the body, in this order. The response to an invalid request is a 400 with
+/// the failures of the first invalid part.
 // Spec: Route entry object; Validation helpers.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -95,9 +95,9 @@ impl Validation {
     }
 
     /// Returns the failure to report: the first failure among the handler's
-    /// argument types in validation order, or `error` if there is none. A later
-    /// source may have failed first, if the handler lists it first or the body
-    /// has its own schema.
+    /// argument types in validation order, or `error` if there is none. This
+    /// can differ from `error`, because the handler may list its arguments in
+    /// another order, and the body may have its own schema.
     #[cold]
     pub(crate) fn first_failure(&self, req: &Request, error: ApiError) -> ApiError {
         if !matches!(error.status(), 400 | 415) {
@@ -107,7 +107,7 @@ impl Validation {
         failure.unwrap_or(error)
     }
 
-    /// Returns the failure of the handler's parameters and query.
+    /// Returns the first failure among the handler's parameters and query.
     #[cold]
     pub(crate) fn head_failure(&self, req: &Request) -> Option<ApiError> {
         let inputs = self.inputs.iter().filter(|input| input.source != InputFrom::Body);

@@ -10,7 +10,7 @@ use stockade_path::encoded;
 use crate::description::{HeaderDoc, ResponseDoc};
 use crate::{HttpBody, Reply, Response, RouteDescription, header_map_pool};
 
-/// A text with the content type `text/html; charset=utf-8`.
+/// Text with the content type `text/html; charset=utf-8`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Html<T>(pub T);
 
@@ -24,7 +24,7 @@ impl<T: Into<HttpBody>> Reply for Html<T> {
     }
 }
 
-/// A text that is already JSON, such as stored JSON. It is sent unchanged as
+/// Text that is already JSON, such as stored JSON. It is sent unchanged as
 /// `application/json`.
 ///
 /// ```
@@ -135,8 +135,8 @@ impl Redirect {
 impl Reply for Redirect {
     fn into_response(self) -> Result<Response, ApiError> {
         let mut response = self.status.into_response()?;
-        // A line break in the location must not become a header, so it is a
-        // 500.
+        // A location with a line break is a 500, because the line break could
+        // start another header.
         let location = encoded(&self.location);
         let location = HeaderValue::try_from(&*location).map_err(ApiError::internal)?;
         response.headers_mut().insert(header::LOCATION, location);
