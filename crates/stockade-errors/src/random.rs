@@ -14,8 +14,8 @@ impl Random {
     /// Creates a generator.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        // Small seeds would begin alike if they were not mixed. A state of 0
-        // never changes.
+        // Small seeds would start with similar numbers if they were not mixed.
+        // The state must not be 0, because 0 never changes.
         Self((seed ^ 0x2545_f491_4f6c_dd1d).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 

@@ -46,7 +46,7 @@ macro_rules! numbers {
 numbers! { i32 i64 u32 u64 usize Number }
 
 impl From<f64> for ParamValue {
-    /// Creates a number, or a text if the value is not finite.
+    /// Creates a number, or text if the value is not finite.
     fn from(number: f64) -> Self {
         let finite = Number::from_f64(number).map(Self::Number);
         finite.unwrap_or_else(|| Self::Text(number.to_string().into()))
@@ -68,7 +68,7 @@ texts! { &'static str String Cow<'static, str> }
 /// A parameter with its name.
 pub(super) type Param = (&'static str, ParamValue);
 
-/// A list of parameters that does not allocate for up to two.
+/// A list of parameters that does not allocate for up to two parameters.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Params {
     #[default]
