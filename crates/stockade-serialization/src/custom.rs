@@ -24,7 +24,7 @@ use crate::{Date, SerializationError};
 /// let custom = CustomSerialization::new()
 ///     .serialize_date(|date| Ok::<_, ApiError>(date.as_millis().to_string()))
 ///     .deserialize_date(|text| {
-///         let milliseconds = text.parse().map_err(|_| ApiError::new(400, "no number"))?;
+///         let milliseconds = text.parse().map_err(|_| ApiError::new(400, "not a number"))?;
 ///         Date::from_millis(milliseconds).map_err(ApiError::from)
 ///     });
 /// # drop(custom);

@@ -267,7 +267,7 @@ const MAX_RESERVED: usize = 4_096;
 /// Writes an object.
 struct EntriesWriter {
     _inside: Levels,
-    /// serde's name of a struct. Otherwise empty.
+    /// The name of a struct, as serde passes it. Otherwise empty.
     name: &'static str,
     entries: Map<String, Value>,
     /// The key for the next value.
@@ -278,7 +278,8 @@ struct EntriesWriter {
 impl EntriesWriter {
     fn new(name: &'static str, variant: Option<&'static str>) -> Result<Self, WriteError> {
         let levels = match name {
-            // These become a string, or their content.
+            // The output is a string or the embedded JSON, so the struct does
+            // not add a level.
             SYSTEM_TIME | RAW_VALUE | NUMBER => Levels::unwrap_one()?,
             _ => Levels::enter(1 + usize::from(variant.is_some()))?,
         };

@@ -33,7 +33,7 @@ fn writes_data_with_up_to_128_levels() {
     assert!(serialize_set(&[nested(MAX_DEPTH - 1)]).is_ok());
     assert!(serialize_set(&[nested(MAX_DEPTH)]).is_err());
     assert!(serialize_map(&BTreeMap::from([(1, nested(MAX_DEPTH))])).is_err());
-    // An error does not leave a level behind.
+    // The error has reset the nesting level.
     assert!(serialize_for_json(&nested(MAX_DEPTH)).is_ok());
 }
 
@@ -44,7 +44,7 @@ fn reads_data_with_up_to_128_levels() {
     assert_eq!(ApiError::from(error).status(), 400);
 }
 
-/// This number of arrays around a value.
+/// A value inside this number of nested arrays.
 struct Around<'a, T>(usize, &'a T);
 
 impl<T: Serialize> Serialize for Around<'_, T> {
@@ -88,7 +88,7 @@ fn counts_levels_of_nested_serializers() {
     assert!(deserialize_from_json::<Tree>(deeper).is_err());
 }
 
-/// A cyclic list. Each link has one form.
+/// A link of a cyclic list, which contains the next link in this form.
 struct Cycle {
     next: RefCell<Option<Rc<Self>>>,
     form: Form,
@@ -119,7 +119,8 @@ impl Serialize for Cycle {
     }
 }
 
-/// Writes links with these forms. The last link refers to the first.
+/// Checks that a cycle of links in these forms is an error. The last link
+/// refers to the first.
 #[track_caller]
 fn check_cycle(forms: &[Form]) {
     let links = forms.iter().map(|form| Rc::new(Cycle { next: RefCell::new(None), form: *form }));
@@ -150,7 +151,8 @@ fn a_cycle_of_all_forms_is_an_error() {
     check_cycle(&[Form::Newtype, Form::Some, Form::Field]);
 }
 
-/// Keys of keys are nested strings, each with twice the backslashes.
+/// A map that is the key of another map becomes a nested string. Each level
+/// doubles the backslashes.
 #[test]
 fn keys_of_keys_do_not_grow_without_bound() {
     struct Keys(usize);

@@ -90,7 +90,7 @@ fn everything() -> impl Strategy<Value = Everything> {
     one(kept.boxed())
 }
 
-/// Generates any JSON, which stays unchanged.
+/// Generates any JSON value.
 fn json_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!(null)),
@@ -137,7 +137,7 @@ proptest! {
         prop_assert_eq!(i128::from(read.as_millis()), cut, "{}", text);
     }
 
-    /// Texts that both accept are the same moment.
+    /// Both accept the same texts, and read them as the same moment.
     #[test]
     fn jiff_reads_the_same_moment(text in "[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-][01][0-9]:[0-5][0-9])") {
         let theirs = text.parse::<Timestamp>().ok();
@@ -184,7 +184,7 @@ proptest! {
         prop_assert_eq!(&deserialize_from_json::<Value>(value.clone()).unwrap(), &value);
     }
 
-    /// The exceptions are 32-bit floats and rejected values.
+    /// 32-bit floats and rejected values differ and are not generated.
     #[test]
     fn common_data_is_as_in_serde_json(
         data in vec((any::<(i32, String, Option<bool>)>(), hash_map(any::<u16>(), -1e9..1e9_f64, 0..3)), 0..4)
