@@ -20,24 +20,24 @@
 ///   the derive supports. `Items` is a schema that the derive writes as
 ///   keywords. `Rule` is a schema that the derive reads as an expression.
 ///   `Examples` is a list that the derive reads value by value.
-/// - `CLASS` is the type of the values to which the keyword applies, and
-///   `PLACE` is the place at which the derive accepts it. The derive does not
-///   have a keyword without these brackets.
+/// - `CLASS` is the type of the values to which the keyword applies. `PLACE` is
+///   the position in which the derive accepts the keyword. The derive does not
+///   support a keyword without these brackets.
 /// - `ours`: JSON Schema does not have the keyword.
-/// - `note`: the keyword is for documents and checks nothing.
+/// - `note`: the keyword only affects documents and checks nothing.
 /// - `reserved`: a field map cannot have a field of this name, unless
 ///   `Schema::fields` reads it.
 /// - `streams`: the typed reader checks the keyword while it reads an array or
 ///   an object. It leaves all other keywords of arrays and objects to the check
 ///   of parsed data.
-/// - `method` is the name in the derive. A keyword without `(…) = …` has a
-///   method in `rule.rs`, if it has a method.
+/// - `method` is the name in the derive. If a keyword without `(…) = …` has a
+///   method, the method is in `rule.rs`.
 ///
-/// The order is the order of the specification. The types, the classes and the
-/// places are resolved in the crate of the callback.
+/// The keywords have the order of the specification. The types, the classes and
+/// the places are resolved in the crate of the callback.
 ///
 /// A pair is `"lower" <= "upper" for CLASS;`, or `<` if the bounds must differ.
-/// Both bound the same quantity only for values of the class.
+/// The two keywords limit the same quantity only for values of this class.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __keywords {
@@ -162,12 +162,13 @@ macro_rules! __keywords {
                 /// Sets the character that separates the elements of a list in
                 /// a query string: `,`, `|` or a space.
                 ///
-                /// With `","`, both `?ids=1,2` and `?ids=1&ids=2` have two
-                /// elements. The text is split before it is decoded, so `%2C`
-                /// stays in an element. An empty text is an empty list. Bodies
-                /// are not affected. Documents show the parameter with the
-                /// style `form`, `pipeDelimited` or `spaceDelimited`, without
-                /// `explode` (OpenAPI 3.1, section 4.8.12.3).
+                /// If the separator is `","`, both `?ids=1,2` and
+                /// `?ids=1&ids=2` have two elements. The text is split before
+                /// it is decoded, so `%2C` stays in an element. An empty value
+                /// is an empty list. Bodies are not affected. Documents show
+                /// the parameter with the style `form`, `pipeDelimited` or
+                /// `spaceDelimited`, without `explode` (OpenAPI 3.1, section
+                /// 4.8.12.3).
                 "separator": Text [LIST FIELDS] ours streams note
                     => separator(separator: &str) = separator;
 
@@ -175,10 +176,10 @@ macro_rules! __keywords {
                 /// supported style is `deepObject`.
                 ///
                 /// It reads `?filter[state]=open` as the object `filter` with
-                /// the property `state`. The properties must be texts, numbers
-                /// or booleans, because OpenAPI defines no form for nested
-                /// lists and objects (OpenAPI 3.1, section 4.8.12.3). Bodies
-                /// are not affected.
+                /// the property `state`. The properties must be strings,
+                /// numbers or booleans, because OpenAPI does not define a
+                /// notation for nested lists and objects (OpenAPI 3.1, section
+                /// 4.8.12.3). Bodies are not affected.
                 "style": Text [MAP FIELDS] ours streams note => style(style: &str) = style;
                 "patternProperties": Schemas reserved streams => pattern_properties;
 

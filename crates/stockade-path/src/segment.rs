@@ -53,7 +53,7 @@ pub struct Param {
     pub optional: bool,
 }
 
-/// The precedence of a segment. The lesser one of two matching segments wins.
+/// The precedence of a segment. If two segments match, the lesser one wins.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Precedence {
     rank: u8,
@@ -103,8 +103,9 @@ impl Segment {
             SegmentPart::Param(param) => Some(param),
             SegmentPart::Literal(_) => None,
         });
-        // A list keeps the type of the iterator chain out of the names of
-        // derived types, and so out of each program's debug information.
+        // Collected into a list to hide the type of the iterator chain.
+        // Otherwise, this type would appear in the names of many other types
+        // and in the debug information of every program.
         params.collect::<Vec<_>>().into_iter()
     }
 

@@ -2,8 +2,8 @@
 
 use crate::{Segment, SegmentPart};
 
-/// A choice of a pattern's optional parameters. All of its parameters are
-/// required.
+/// A pattern with a selection of its optional parameters. All parameters of the
+/// variant are required.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Variant {
     segments: Vec<Segment>,
@@ -28,7 +28,7 @@ impl Variant {
         self.skipped
     }
 
-    /// Returns the same choice with other segments.
+    /// Returns the same selection with other segments.
     pub(crate) fn with_segments(&self, segments: Vec<Segment>) -> Self {
         Self { segments, skipped: self.skipped }
     }
@@ -45,9 +45,9 @@ impl Variant {
 pub(crate) fn expand(segments: &[Segment]) -> Vec<Variant> {
     let optional = segments.iter().flat_map(Segment::params).filter(|it| it.optional).count();
     let mut variants: Vec<Variant> = Vec::new();
-    // Counts down with the leftmost parameter as the highest bit, which puts
-    // the variants that include it first. The parser allows at most 8
-    // parameters.
+    // Counts down, and the leftmost parameter is the highest bit. The variants
+    // that include the leftmost parameter therefore come first. The parser
+    // allows at most 8 parameters.
     for chosen in (0..1_u32 << optional).rev() {
         let is_chosen = |index: usize| chosen >> (optional - 1 - index) & 1 == 1;
         let variant = choose(segments, is_chosen);
@@ -63,8 +63,8 @@ pub(crate) fn expand(segments: &[Segment]) -> Vec<Variant> {
 fn choose(segments: &[Segment], is_chosen: impl Fn(usize) -> bool) -> Variant {
     let mut optional = 0;
     let mut skipped = 0;
-    // The exact capacity saves memory: a growing list allocates room for at
-    // least four.
+    // The exact capacity saves memory, because a growing list allocates space
+    // for at least four segments.
     let mut chosen = Vec::with_capacity(segments.len());
     for segment in segments {
         let Segment::Parts(parts) = segment else {
