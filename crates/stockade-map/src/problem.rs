@@ -26,14 +26,16 @@ use crate::description::{ContentSchema, ProblemDoc, SchemaOf};
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ProblemInfo<S = Value> {
-    /// The type: the URI that is sent, in a map of a router with problem
-    /// details. Otherwise, the text that the program sets.
+    /// The problem type. In the map of a router with problem details, this is
+    /// the URI that responses contain. Otherwise, it is the text that the
+    /// program sets.
     #[serde(rename = "type")]
     pub type_uri: Cow<'static, str>,
     /// The extension members. Empty for a 5xx, because they are withheld.
     #[serde(default = "Vec::new")]
     pub members: Vec<MemberInfo<S>>,
-    /// The source location that declares it, while its route is described.
+    /// The source location of the declaration. `None` in a map, and for types
+    /// of the framework.
     #[serde(skip)]
     place: Option<&'static Location<'static>>,
     #[serde(skip)]
@@ -67,16 +69,16 @@ impl<S> ProblemInfo<S> {
         ProblemInfo { members: members.collect(), ..ProblemInfo::of(self.type_uri, false) }
     }
 
-    /// Returns the source location that declares it, while its route is
-    /// described.
+    /// Returns the source location of the declaration. Returns `None` in a map,
+    /// and for types of the framework.
     #[doc(hidden)]
     #[must_use]
     pub fn place(&self) -> Option<&'static Location<'static>> {
         self.place
     }
 
-    /// Returns true for a type of the framework, which requires a router with a
-    /// base.
+    /// Returns true for a problem type of the framework. It applies only if the
+    /// router has a base URI.
     #[doc(hidden)]
     #[must_use]
     pub fn is_of_framework(&self) -> bool {

@@ -219,7 +219,7 @@ pub struct ContentInfo<S = Value> {
 }
 
 impl<S> ContentInfo<S> {
-    /// Creates a content with this media type.
+    /// Creates a representation with this media type.
     #[must_use]
     pub fn new(media_type: impl Into<Cow<'static, str>>, schema: S) -> Self {
         Self { media_type: media_type.into(), schema }
@@ -294,7 +294,7 @@ impl<S> ResponseInfo<S> {
         matches!(self.body, BodyDoc::Error | BodyDoc::ValidationError)
     }
 
-    /// Creates a response with this body, without headers and meaning.
+    /// Creates a response with this body, without headers or a meaning.
     #[must_use]
     pub fn with_body(status: impl Into<StatusDoc>, body: BodyDoc<S>) -> Self {
         let (headers, meaning, by) = (Vec::new(), Cow::Borrowed(""), Cow::Borrowed(""));
@@ -395,8 +395,8 @@ impl ResponseDoc {
         }
     }
 
-    /// Returns true for a response with the body of an error, and for a
-    /// response with any status.
+    /// Returns true for a response with the body of an error, and for the
+    /// response with the status `default`.
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.has_error_body() || self.status == StatusDoc::Default

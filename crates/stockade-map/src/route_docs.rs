@@ -55,8 +55,8 @@ pub struct RouteDocs {
     pub description: Option<String>,
     /// The groups that list it. Default: none.
     pub tags: Vec<String>,
-    /// The group that the nearest node or group of the tree names. Documents
-    /// list the route in it if `tags` is empty. The router sets it.
+    /// The tag of the nearest node or group of the tree. Documents list the
+    /// route under it if `tags` is empty. The router sets it.
     pub tag: Option<Tag>,
     /// True if it should no longer be used. Default: false.
     pub deprecated: bool,
@@ -110,7 +110,7 @@ impl RouteDocs {
         faults: Vec::new(),
     };
 
-    /// Creates a documentation with this [`summary`](Self#structfield.summary).
+    /// Creates documentation with this [`summary`](Self#structfield.summary).
     #[must_use]
     pub fn new(summary: impl Into<String>) -> Self {
         Self { summary: Some(summary.into()), ..Self::default() }
@@ -216,7 +216,8 @@ impl RouteDocs {
         self
     }
 
-    /// Returns the configuration errors in it: lower case, no full stop.
+    /// Returns the messages of the configuration errors in it. They start in
+    /// lower case and do not end with a period.
     #[must_use]
     pub fn issues(&self) -> Vec<String> {
         let mut mistakes = self.faults.clone();

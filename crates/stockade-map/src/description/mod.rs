@@ -39,11 +39,11 @@ pub use route::DescribedRoute;
 pub use schema::{ContentSchema, SchemaOf};
 pub use security::{SecurityScheme, UserMethod};
 
-/// A response while its route is described.
+/// A response in the description of a route.
 pub type ResponseDoc = crate::ResponseInfo<ContentSchema>;
 
-/// A problem type while its route is described.
+/// A problem type in the description of a route.
 pub type ProblemDoc = crate::ProblemInfo<ContentSchema>;
 
-/// A representation of a body while its route is described.
+/// A representation of a body in the description of a route.
 pub type Content = crate::ContentInfo<ContentSchema>;

@@ -23,7 +23,7 @@ pub(super) struct Rule {
 pub struct RuleInfo {
     /// Its id, such as `access-declared`.
     pub id: String,
-    /// Its text: the condition that it requires.
+    /// Its text: the condition that routes must meet.
     pub text: String,
     /// Its entry of the OWASP API Security Top 10 of 2023, such as `API2`;
     /// `None` for rules of the application.
@@ -47,7 +47,7 @@ impl Rule {
         Self { info: RuleInfo { id, text, owasp: None }, find: Arc::new(find) }
     }
 
-    /// Creates a rule that each route keeps or breaks.
+    /// Creates a rule that is checked for each route separately.
     pub(super) fn of_routes(
         id: String,
         text: String,

@@ -172,7 +172,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares expressions and formats of texts.
+    /// Compares the patterns and formats of strings.
     fn texts(&mut self, pair: Pair<'_>) {
         let expression = |schema: &Map<String, Value>| {
             schema.get("pattern").or_else(|| schema.get("x-pattern")).cloned()
@@ -196,15 +196,15 @@ impl Comparison<'_> {
         let says = |schema: &Map<String, Value>| {
             schema.contains_key("items") || schema.contains_key("prefixItems")
         };
-        // This also ends the recursion, because an element without a schema
-        // leads to another.
+        // This also ends the recursion: a schema without these keywords allows
+        // any elements, and their schema does not have these keywords either.
         if !says(pair.old) && !says(pair.new) {
             return;
         }
         let any = Value::Bool(true);
         let places = |schema: &Map<String, Value>| -> Vec<Value> {
             let places = schema.get("prefixItems").and_then(Value::as_array);
-            // Without the keyword, no position has its own schema.
+            // No position has its own schema if the keyword is missing.
             places.cloned().unwrap_or_default()
         };
         let rest = |schema: &Map<String, Value>| schema.get("items").cloned();
