@@ -23,7 +23,7 @@ pub use self::rules::{InputRules, IntoInputRules, form};
 /// rules are pairs of a field and an [`InputRule`], or JSON. The body does not
 /// change.
 ///
-/// A failure is a 400 with a list of texts: `<field> is required`, `<field>
+/// A failure is a 400 with a list of strings: `<field> is required`, `<field>
 /// must be of type <type>`, `<field> must be at least <n> characters`, `<field>
 /// must be at most <n> characters`, `<field> format is invalid`.
 ///
