@@ -4,7 +4,8 @@
 use serde_json::{Map, Value, json};
 use stockade_routing::map::{BodyDoc, Need, RouteInfo, StatusDoc};
 
-/// Describes the route by its methods: a call is an object of one of them.
+/// Derives the body and the responses of the route from its methods. A call
+/// matches the schema of one of them.
 pub(crate) fn describe_route(route: &mut RouteInfo, methods: &[RouteInfo]) {
     let Some(body) = &mut route.body else { return };
     let Some(content) = body.content.first_mut() else { return };
