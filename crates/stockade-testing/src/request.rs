@@ -162,8 +162,8 @@ impl TestRequest {
     /// without a port.
     ///
     /// # Panics
-    /// Panics if the address is malformed, and with [`TestClient::live`], which
-    /// uses the real address.
+    /// Panics if the address is malformed, or if the client was created with
+    /// [`TestClient::live`], which uses the real address.
     #[track_caller]
     pub fn peer(mut self, address: impl Display) -> Self {
         self.peer = self.client.peer_of(&address.to_string());

@@ -106,7 +106,8 @@ impl TestWebSocketRequest {
     /// Sets the client address, as [`TestRequest::peer`] does.
     ///
     /// # Panics
-    /// Panics if the address is malformed, and with [`TestClient::live`].
+    /// Panics if the address is malformed, or if the client was created with
+    /// [`TestClient::live`].
     #[track_caller]
     pub fn peer(mut self, address: impl Display) -> Self {
         self.request = self.request.peer(address);
@@ -123,8 +124,8 @@ impl TestWebSocketRequest {
         self.connected().await
     }
 
-    /// Boxed as `dyn`, like all I/O here, so that this crate compiles
-    /// tungstenite rather than each test. See `Server::serve` of
+    /// Boxed as `dyn`, like all I/O here. tungstenite is then compiled once, in
+    /// this crate, instead of in each test. See `Server::serve` of
     /// stockade-server.
     fn connected(self) -> BoxFuture<'static, TestWebSocket> {
         Box::pin(async move {
