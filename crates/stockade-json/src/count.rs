@@ -3,7 +3,7 @@
 use memchr::memchr2;
 
 /// Returns true if a JSON text contains more than `most` values. Scalars,
-/// arrays and objects count at every level; names do not.
+/// arrays and objects count at every level; member names do not.
 ///
 /// A parsed value needs up to 400 bytes, but its text may need only two. A text
 /// of fewer than `2 * most` bytes is not scanned. The result is meaningless for

@@ -4,17 +4,17 @@
 //! fewer instructions. It rejects the same texts but does not say why. To get a
 //! message, read the text again with serde_json.
 //!
-//! - `reader`: [`Reader`], which reads one value after the other.
-//! - `raw`: values that are found but not read.
+//! - `reader`: [`Reader`], which reads one value after another.
+//! - `raw`: values that are skipped and returned as text.
 //! - `text`: strings, read in blocks of bytes; `escape`: their escapes.
 //! - `count`: the number of values in a text.
 //! - `number`: numbers; serde_json reads the rare forms.
 //! - `refused`: [`Refused`], the error.
 //!
-//! With the feature `write`:
+//! The feature `write` adds:
 //!
 //! - `write`: `to_json`, a fast writer with the same output as serde_json.
-//! - `date`: calendar dates and the text of a moment.
+//! - `date`: calendar dates and their text.
 //! - `error`: `SerializationError`.
 //!
 //! This crate is internal to stockade and may change with each version. Use
@@ -44,7 +44,7 @@ pub use refused::Refused;
 #[cfg(feature = "write")]
 pub use write::{ListWriter, NUMBER, RAW_VALUE, to_json, to_json_string};
 
-/// Returns true for serde_json's internal names for numbers with all digits
+/// Returns true for serde_json's internal names for arbitrary-precision numbers
 /// (feature `arbitrary_precision`) and for unparsed text (`raw_value`). Any
 /// crate may enable these features.
 #[inline]

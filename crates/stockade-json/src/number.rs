@@ -115,13 +115,14 @@ fn digits(bytes: &[u8], start: usize, before: u64) -> (u64, usize) {
     (number, at)
 }
 
-/// Returns true if serde_json preserves all digits of a number, through its
-/// feature `arbitrary_precision`. Any crate may enable it. A float would then
-/// lose digits.
+/// Returns true if serde_json's feature `arbitrary_precision` is enabled, which
+/// preserves all digits of a number. Any crate may enable the feature. A
+/// conversion to a float would then lose digits.
 #[must_use]
 pub fn keeps_digits() -> bool {
     static KEEPS: LazyLock<bool> = LazyLock::new(|| {
-        // Without an exponent, because serde_json normalizes exponents.
+        // The text does not have an exponent, because serde_json normalizes
+        // exponents.
         let read = serde_json::from_str::<serde_json::Number>("1.00");
         read.is_ok_and(|number| number.to_string() == "1.00")
     });

@@ -1,7 +1,8 @@
 //! Text that is already JSON: `RawValue`, and `Number` with the feature
 //! `arbitrary_precision`.
 //!
-//! Both are structs with one field that has the name of the struct.
+//! serde_json serializes both as a struct with a single field. The field has
+//! the same name as the struct.
 
 use std::io;
 
@@ -36,7 +37,7 @@ fn refusal(name: &'static str, field: &'static str) -> Error {
     let mut theirs = serde_json::Serializer::new(io::sink());
     let said = theirs.serialize_struct(name, 1).and_then(|mut it| it.serialize_field(field, &()));
     // serde_json does not have this struct unless the feature is enabled.
-    said.err().unwrap_or_else(|| Error::custom("expected the text of JSON"))
+    said.err().unwrap_or_else(|| Error::custom("expected JSON text"))
 }
 
 /// Writes a string unchanged, and rejects any other value.

@@ -1,4 +1,4 @@
-//! [`ListWriter`]: writes values one by one.
+//! [`ListWriter`]: writes the values of a list one by one.
 
 use serde::Serialize;
 
@@ -6,11 +6,12 @@ use crate::write::buffer::Buffer;
 use crate::write::to_json::{finish, take};
 use crate::write::value::JsonWriter;
 
-/// A JSON writer that receives values one by one and may stop between two
-/// values.
+/// A JSON writer that receives the values of a list one by one. The caller may
+/// stop after any value.
 ///
-/// The text is the initial text, followed by the output of
-/// [`to_json`](crate::to_json) for a list.
+/// The output consists of the initial text, the values with commas between
+/// them, and the final text. The brackets of the list belong to the initial and
+/// the final text. Values are written as by [`to_json`](crate::to_json).
 #[derive(Debug)]
 pub struct ListWriter {
     buffer: Buffer,
@@ -19,7 +20,8 @@ pub struct ListWriter {
 }
 
 impl ListWriter {
-    /// Creates a writer for about `count` values. The text begins with `start`.
+    /// Creates a writer for about `count` values. The output begins with
+    /// `start`.
     #[must_use]
     pub fn new(start: &str, count: usize) -> Self {
         let mut buffer = take();
@@ -57,7 +59,7 @@ impl ListWriter {
     pub fn reverse(&mut self) {
         let Some(&(first, _)) = self.places.first() else { return };
         let written = self.buffer.written();
-        // The same length as the text that it replaces.
+        // The reversed text has the same length.
         let mut reversed = Buffer::new(vec![0; written.len()]);
         reversed.slice(&written[..first]);
         for (index, &(start, end)) in self.places.iter().rev().enumerate() {

@@ -2,7 +2,7 @@
 
 use crate::write::buffer::{Buffer, copy_ends, copy_last};
 
-/// Writes a text in quotation marks.
+/// Writes a string in quotation marks.
 pub(crate) fn write(out: &mut Buffer, text: &str) {
     let bytes = text.as_bytes();
     let size = bytes.len() + 2;
@@ -16,8 +16,8 @@ pub(crate) fn write(out: &mut Buffer, text: &str) {
     write_long(out, text);
 }
 
-/// Writes a long text. It is a separate function so the caller need not save
-/// registers, which saves a fifth of the instructions for a short text.
+/// Writes a long string. It is a separate function so the caller need not save
+/// registers, which saves a fifth of the instructions for a short string.
 #[inline(never)]
 fn write_long(out: &mut Buffer, text: &str) {
     let bytes = text.as_bytes();
@@ -67,7 +67,7 @@ fn write_name_slowly(out: &mut Buffer, lead: u8, name: &str) {
     out.array(*b"\":");
 }
 
-/// Writes a text without quotation marks.
+/// Writes a string without quotation marks.
 pub(crate) fn write_content(out: &mut Buffer, text: &str) {
     let bytes = text.as_bytes();
     if out
@@ -81,8 +81,8 @@ pub(crate) fn write_content(out: &mut Buffer, text: &str) {
     }
 }
 
-/// Copies a text to a slice with the same length. Returns false if a byte needs
-/// an escape; the slice then contains garbage.
+/// Copies a string to a slice with the same length. Returns false if a byte
+/// needs an escape; the slice then contains garbage.
 ///
 /// If the length is not a multiple of the block size, the first and the last
 /// block overlap.
@@ -130,7 +130,7 @@ fn copy_blocks(to: &mut [u8], text: &[u8]) -> bool {
     is_plain(last.as_chunks().0)
 }
 
-/// Returns the first and the last `SIZE` bytes of a text that is at least
+/// Returns the first and the last `SIZE` bytes of a string that is at least
 /// `SIZE` bytes long.
 #[inline]
 fn ends<const SIZE: usize>(text: &[u8]) -> [[u8; SIZE]; 2] {
@@ -145,8 +145,9 @@ fn ends<const SIZE: usize>(text: &[u8]) -> [[u8; SIZE]; 2] {
 fn is_plain(blocks: &[[u8; 16]]) -> bool {
     let marked = blocks.iter().fold([0; 16], |mut marked, block| {
         for (mark, byte) in marked.iter_mut().zip(block) {
-            // Matches control characters and the quotation mark, which directly
-            // follows them after one bit is flipped.
+            // Flipping one bit swaps the space and the quotation mark. The
+            // control characters and the quotation mark are then the bytes 0 to
+            // 32.
             let low = (b' ' + 1).saturating_sub(byte ^ (b'"' ^ b' '));
             *mark |= low | 1_u8.saturating_sub(byte ^ b'\\');
         }
@@ -171,10 +172,10 @@ fn marks(word: u64) -> u64 {
 
 /// 1 in each byte.
 const ONES: u64 = u64::MAX / 255;
-/// Four bytes without a mark.
+/// Four bytes that do not need an escape.
 const NEUTRAL: u64 = 0xffff_ffff;
 
-/// Writes a text with bytes that need an escape.
+/// Writes a string with bytes that need an escape.
 #[cold]
 fn write_escaped(out: &mut Buffer, text: &[u8]) {
     for piece in text.chunks(PIECE) {
@@ -188,10 +189,10 @@ const PIECE: usize = 64;
 /// The longest output for a piece, plus the bytes written past its end.
 const ESCAPED: usize = 6 * PIECE + 8;
 
-/// Escapes a text, and returns the number of bytes written.
+/// Escapes a string, and returns the number of bytes written.
 ///
-/// The count is local because a count in the buffer made texts full of escapes
-/// take 50 % longer.
+/// The count is a local variable. A count in the buffer made strings full of
+/// escapes take 50 % longer.
 fn escape(place: &mut [u8], mut text: &[u8]) -> usize {
     let mut at = 0;
     while let Some(block) = text.first_chunk::<8>() {
@@ -258,7 +259,7 @@ mod tests {
         assert_eq!(str::from_utf8(out.written()).unwrap(), expected, "{text:?}");
     }
 
-    /// Checks every offset in texts with all lengths around the block sizes.
+    /// Checks every offset in strings with all lengths around the block sizes.
     #[test]
     fn finds_escapes_at_every_position() {
         let characters = ["\"", "\\", "\0", "\n", "\x1f", "\x7f", "é", "\u{2028}", "𝄞", "\u{ff}"];
@@ -297,7 +298,8 @@ mod tests {
         }
     }
 
-    /// Checks that a text that does not fit is written after the buffer grows.
+    /// Checks that a string that does not fit is written after the buffer
+    /// grows.
     #[test]
     fn the_buffer_grows_between_any_two_bytes() {
         for filled in 900..1_100 {
