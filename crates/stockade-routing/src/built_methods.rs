@@ -1,10 +1,10 @@
-//! [`BuiltMethods`]: the methods of a route in the map.
+//! [`BuiltMethods`]: the RPC methods of a route in the map.
 
 use stockade_core::Endpoint;
 use stockade_core::endpoint_internals::EndpointKind;
 use stockade_map::RouteInfo;
 
-/// The methods of a built route, for its map.
+/// The RPC methods of a built route, for its map.
 pub(crate) struct BuiltMethods {
     /// The index of the route in the list of all routes.
     pub(crate) route: usize,
@@ -14,7 +14,8 @@ pub(crate) struct BuiltMethods {
 }
 
 impl BuiltMethods {
-    /// Describes the route by its methods. `routes` is the list of all routes.
+    /// Derives the description of the route from its methods. `routes` is the
+    /// list of all routes.
     pub(crate) fn describe(&self, routes: &mut [RouteInfo]) {
         let methods: Vec<RouteInfo> = self.methods_in(routes).into_iter().cloned().collect();
         if let Some(route) = routes.get_mut(self.route) {

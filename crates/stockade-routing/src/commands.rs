@@ -57,12 +57,13 @@ impl App {
     ///
     /// Only your program contains its routes, so the program itself is the tool
     /// that shows them. A command does not [start](Self::start) the
-    /// application: values of
-    /// [`Router::state_at_start`](crate::Router::state_at_start) stay closed.
+    /// application: the values of
+    /// [`Router::state_at_start`](crate::Router::state_at_start) are not
+    /// opened.
     ///
     /// | command | text |
     /// |---|---|
-    /// | `routes` | a line for each route: method, path, access, limits, name, place |
+    /// | `routes` | a line for each route: method, path, access, limits, name, source location |
     /// | `explain POST /users/7` | the route of this request and everything that runs before its handler, or the routes that nearly match |
     /// | `audit` | a line for each route, public ones first: access, limits, findings; by the [policy](Self::policy) of the router, or by [`Policy::recommended`] if it does not have one |
     /// | `openapi` | the OpenAPI document; the router needs `open_api` |
@@ -72,7 +73,7 @@ impl App {
     /// | `lock` | the lock of the routes |
     /// | `lock --check [PATH]` | one line if the routes match the file, `routes.lock` by default |
     ///
-    /// `--json` after the first three prints data.
+    /// The first three commands print JSON if you add `--json`.
     ///
     /// ```
     /// use stockade::policy::Policy;
@@ -97,9 +98,10 @@ impl App {
     /// ```
     ///
     /// # Errors
-    /// Fails if an argument is missing or unknown, if the line of `explain` is
-    /// not a method and a path, if a document cannot be generated, if the
-    /// routes differ from the lock, and if the text cannot be written.
+    /// Fails if an argument is missing or unknown, if the arguments of
+    /// `explain` are not a method and a path, if a document cannot be
+    /// generated, if the routes differ from the lock, or if the text cannot be
+    /// written.
     pub async fn run_command(
         &self,
         args: impl IntoIterator<Item = String>,
@@ -128,7 +130,8 @@ impl App {
     /// ```
     ///
     /// # Errors
-    /// The same as `run_command`, except for the output.
+    /// Fails like [`run_command`](Self::run_command), but does not write any
+    /// output.
     pub fn command_output(
         &self,
         args: impl IntoIterator<Item = String>,

@@ -73,8 +73,8 @@ pub(crate) fn dispatch(app: &Arc<Resolved>, mut req: Request) -> ResponseFuture 
     ResponseFuture { app: Arc::clone(app), scope, state, is_head, version }
 }
 
-/// Records if the CORS rules list the origin of a request, if middleware or the
-/// handler needs to know.
+/// Records whether the CORS rules list the origin of a request, if middleware
+/// or the handler needs this information.
 #[inline]
 pub(crate) fn check_origin(endpoint: &Endpoint, cors: Option<&Cors>, req: &mut Request) {
     if endpoint.guards_origin() {
@@ -212,7 +212,7 @@ impl fmt::Debug for ResponseFuture {
 enum ResponseState {
     Charging(Box<Charging>),
     Running(RunningHandler),
-    /// The response is known; `None` after it was returned. Boxed, because most
+    /// The response is known; `None` after it is returned. Boxed, because most
     /// requests do not need the space.
     Ready(Option<Box<Response>>),
 }
@@ -270,8 +270,8 @@ impl Future for ResponseFuture {
     }
 }
 
-/// Polls a future and writes its output to `slot`. For a server that avoids
-/// each move of a response.
+/// Polls a future and writes its output to `slot`, so a server does not have to
+/// move the response.
 ///
 /// If the server writes `sink` into the head of the response, prepared headers
 /// are written to `sink` as text, and are not in the response.

@@ -13,11 +13,11 @@
 //!    each of them.
 //!
 //! Reason: the eleven default headers cost 4,600 instructions per response as a
-//! map, which is copied and then written by hyper line by line. As text they
-//! cost 1,200.
+//! map. The map is copied, and then hyper writes it line by line. As text, the
+//! headers cost 1,200.
 //!
-//! Without a sink (HTTP/2, hosts, `ServerOptions::hyper_fast_path(false)`),
-//! clients receive the same headers in another order.
+//! HTTP/2, hosts and `ServerOptions::hyper_fast_path(false)` do not use a sink.
+//! Their clients receive the same headers in another order.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -27,10 +27,10 @@ use stockade_errors::locks::lock;
 /// The header lines for the next head of a connection that are not in the map
 /// of the response.
 ///
-/// A server that writes the lines passes it to
-/// [`poll_into`](crate::dispatch::poll_into). The response and the socket
-/// belong to different types, so both share it. Only the task of the connection
-/// locks it.
+/// A server that writes the lines passes a sink to
+/// [`poll_into`](crate::dispatch::poll_into). The type that creates the
+/// response and the type of the socket share the sink. Only the task of the
+/// connection locks it.
 #[derive(Debug, Default)]
 pub struct HeadSink {
     text: Mutex<Vec<u8>>,
@@ -68,7 +68,7 @@ impl HeadSink {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
-        // No code panics in the middle of a change.
+        // No code panics while it changes the text.
         lock(&self.text)
     }
 }

@@ -2,9 +2,9 @@
 //! name.
 //!
 //! A method is compiled like a route, with the middleware of its route before
-//! its own middleware. So it has the description, the map and the rules of a
-//! route. The route runs the common middleware once for a request, and the rest
-//! for each call (`MethodTable::run`).
+//! its own middleware. So a method is described, listed in the map and checked
+//! like a route. The route runs the common middleware once for a request, and
+//! the rest for each call (`MethodTable::run`).
 
 use std::fmt;
 use std::panic::Location;
@@ -29,8 +29,8 @@ type Look = dyn Fn(&[&RouteInfo], &RouteMap) + Send + Sync;
 #[derive(Clone)]
 pub struct MapInspector {
     look: Arc<Look>,
-    /// Creates the inspector of the route at an index. The build uses maps only
-    /// through this pointer and the pointer in [`Inspector`].
+    /// Creates the inspector of the route at an index. The build refers to maps
+    /// only through this pointer and the pointer in [`Inspector`].
     inspector: fn(Arc<Look>, usize) -> Inspector,
 }
 
@@ -73,7 +73,7 @@ pub struct MethodSet {
     pub mistakes: Vec<ConfigIssue>,
     /// The place for the compiled methods.
     pub table: Arc<OnceLock<MethodTable>>,
-    /// Describes the body and the responses of the route by its methods.
+    /// Derives the body and the responses of the route from its methods.
     pub describe: fn(&mut RouteInfo, &[RouteInfo]),
     /// Inspects the methods in the map when the router is built.
     pub inspect: Option<MapInspector>,
@@ -96,7 +96,7 @@ pub struct MethodTable {
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) endpoint: Arc<Endpoint>,
-    /// The index of the first middleware that only this method has.
+    /// The index of the first middleware that belongs only to this method.
     pub(crate) own: usize,
 }
 

@@ -24,10 +24,10 @@ impl PlacedTag {
 /// The tags of the routes so far.
 #[derive(Default)]
 pub(crate) struct SeenTags {
-    /// By name, each at the place of its first description.
+    /// The tags by name, each with the location of its first description.
     first: HashMap<String, PlacedTag>,
-    /// The places with a configuration error, which is reported once for all
-    /// their routes.
+    /// The locations of tags with a configuration error. An error is reported
+    /// once, even if several routes inherit the tag.
     faulty: Vec<&'static Location<'static>>,
 }
 

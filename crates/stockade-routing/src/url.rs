@@ -61,8 +61,8 @@ pub enum UrlError {
 ///
 /// # Errors
 /// Fails if a required value is missing or empty, if a value does not match its
-/// expression, if a value contains a control character, and if a value makes a
-/// segment `.` or `..`.
+/// expression, if a value contains a control character, or if a value turns a
+/// segment into `.` or `..`.
 ///
 /// # Examples
 /// ```
@@ -219,7 +219,7 @@ fn encode(pattern: &Pattern, name: &str, value: &str) -> Result<String, UrlError
     Ok(encoded)
 }
 
-/// Encodes a text like `encodeURIComponent` in JavaScript.
+/// Encodes a string like `encodeURIComponent` in JavaScript.
 #[must_use]
 pub fn encode_component(value: &str) -> String {
     utf8_percent_encode(value, COMPONENT).to_string()
@@ -248,7 +248,7 @@ impl fmt::Display for UrlError {
         match self {
             Self::UnknownName { name } => write!(f, "no route is named {name:?}"),
             Self::DotSegment { pattern } => {
-                write!(f, "a value makes a segment of {pattern:?} `.` or `..`")
+                write!(f, "a value turns a segment of {pattern:?} into `.` or `..`")
             }
             Self::EmptyValue { pattern, name } => {
                 write!(f, "parameter {name:?} of {pattern:?} is empty")
@@ -354,9 +354,13 @@ mod tests {
 
     #[test]
     fn rejects_segments_that_clients_remove() {
-        check("/u/:id", "id=..", Err("a value makes a segment of \"/u/:id\" `.` or `..`"));
-        check("/:a.:b?", "a=.", Err("a value makes a segment of \"/:a.:b?\" `.` or `..`"));
-        check("/d/**", "splat=a/../b", Err("a value makes a segment of \"/d/**\" `.` or `..`"));
+        check("/u/:id", "id=..", Err("a value turns a segment of \"/u/:id\" into `.` or `..`"));
+        check("/:a.:b?", "a=.", Err("a value turns a segment of \"/:a.:b?\" into `.` or `..`"));
+        check(
+            "/d/**",
+            "splat=a/../b",
+            Err("a value turns a segment of \"/d/**\" into `.` or `..`"),
+        );
         check("/u/:id", "id=...", Ok("/u/..."));
     }
 }

@@ -86,22 +86,23 @@ fn key(parent: u32, text: &Text) -> u64 {
     (u64::from(parent) + 1) << 16 | text.length as u64 & 0xFFFF
 }
 
-/// Returns the slot of a text, with as many bits as the number of slots needs.
-/// The parent is mixed in last, because the text is read before its parent is
-/// known.
+/// Returns the number of the slot for a text. The parent is mixed in last,
+/// because the text is read before its parent is known.
 #[inline]
 fn slot_of(text: &Text, key: u64, shift: u32) -> usize {
     usize::try_from((text.hash ^ key.wrapping_mul(ODD[2])) >> shift).unwrap_or(0)
 }
 
-/// Returns the bit of a length; some lengths share a bit. A node has the bits
-/// of its texts, and most misses end at this check.
+/// Returns the bit that represents a length; some lengths share a bit. A node
+/// stores the bits of its texts, so most lookups of other texts end at this
+/// check.
 #[inline]
 pub(super) fn length_bit(length: usize) -> u64 {
     1 << (length % 64)
 }
 
-/// Converts an index to 32 bits. Memory runs out before an index exceeds them.
+/// Converts an index to 32 bits. Memory runs out before an index exceeds 32
+/// bits.
 pub(super) fn narrow(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
