@@ -1,8 +1,8 @@
 //! OpenAPI documents, generated from the routes.
 //!
 //! Nothing needs to be declared twice: the document is derived from the route
-//! map, which the extractors, the return type and the middleware of each route
-//! describe.
+//! map. The extractors, the return type and the middleware of each route
+//! describe themselves for the map.
 // Spec: What the service does › `withOpenApi`, `createApiRouter` (names without behaviour).
 // Source: OpenAPI 3.1.1.
 

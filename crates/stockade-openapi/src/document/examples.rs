@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use stockade_routing::map::RouteInfo;
 
 /// Adds examples to the JSON body and the JSON responses of an operation.
-/// Shared responses get none.
+/// Shared responses do not get examples.
 pub(super) fn add(operation: &mut Map<String, Value>, route: &RouteInfo) {
     let docs = &route.docs;
     if let Some(body) = operation.get_mut("requestBody") {

@@ -13,8 +13,8 @@ use super::operation::operation;
 use super::shared::Shared;
 use crate::options::OpenApiOptions;
 
-/// The methods that OpenAPI 3.1 has a word for, without HEAD and OPTIONS, which
-/// follow from the others.
+/// The methods of the operations in a document: the methods that OpenAPI 3.1
+/// supports, except TRACE.
 const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
 /// The paths of a document.

@@ -24,8 +24,8 @@ const STAGES: [(&str, &str); 8] = [
     ("server", "InternalServerError"),
 ];
 
-/// A header that only browsers read, for cross-origin scripts. It would be a
-/// tenth of a document.
+/// A header that only browsers read, for cross-origin scripts. Documents omit
+/// it, because it would make up a tenth of a document.
 const FOR_BROWSERS: &str = "Access-Control-Expose-Headers";
 
 /// Returns the responses of a route. Adds shared responses to `shared`.
@@ -78,8 +78,8 @@ fn contents_of(route: &RouteInfo, status: &str) -> Map<String, Value> {
 }
 
 /// Returns the name of a shared response: the response of a stage, or an error
-/// that many operations describe with the same text. `in_org.404` is the error
-/// of one middleware, and `NotFound` any other.
+/// that many operations describe with the same text. `in_org.404` is a 404 from
+/// one middleware, and `NotFound` is any other 404.
 fn shared_name(status: &str, answers: &[Cow<'_, ResponseInfo>]) -> Option<Cow<'static, str>> {
     if let Some(name) = stage_name(answers) {
         return Some(name.into());
@@ -159,8 +159,8 @@ fn response(
     response
 }
 
-/// Returns the meanings of a status and the requirements for access, or its
-/// standard text.
+/// Returns the meanings of a status and the requirements for access. If there
+/// are none, returns the standard text of the status.
 fn meanings(status: &str, answers: &[Cow<'_, ResponseInfo>], demand: Option<&str>) -> String {
     let mut seen = BTreeSet::new();
     let texts = answers.iter().map(|answer| &*answer.meaning);
@@ -237,8 +237,9 @@ fn content(
     let contents = by_type.into_iter().map(|(media_type, mut schemas)| {
         let schema = match schemas.len() {
             1 => schemas.remove(0),
-            // Problem types exclude each other by `type`; the body without a
-            // problem type has none to compare.
+            // Each problem type has its own constant `type`, so only one of
+            // these schemas can match. Other schemas may match at the same
+            // time, which `oneOf` would reject.
             _ if map.router.problem_details
                 && schemas.iter().all(|schema| problems.contains(&schema.to_string())) =>
             {

@@ -59,10 +59,12 @@ pub(super) fn of(
     (webhooks, events.into_schemas())
 }
 
-/// The types of webhooks. A name refers to the same type as in the map.
+/// The types of webhooks. A name must not refer to one type here and to another
+/// in the map.
 struct Events<'n> {
     names: &'n Names,
-    /// Unused replacements for names that belong to another schema in the map.
+    /// New names for types with a name that belongs to another schema in the
+    /// map. The new names are not in use elsewhere.
     renamed: BTreeMap<String, String>,
 }
 

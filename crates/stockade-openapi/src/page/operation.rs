@@ -143,9 +143,11 @@ fn messages(html: &mut Html, messages: &Value) {
             inline(html, schema);
         }
     }
-    html.markup("<li>From the client at most ").text(&largest.to_string()).markup(" bytes");
+    html.markup("<li>Messages from the client: at most ")
+        .text(&largest.to_string())
+        .markup(" bytes");
     if let Some(rate) = messages["maxRate"].as_u64() {
-        html.markup(", and ").text(&rate.to_string()).markup(" messages per second");
+        html.markup(", and ").text(&rate.to_string()).markup(" per second");
     }
     let names = messages["subprotocols"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let names: Vec<&str> = names.collect();
@@ -259,8 +261,8 @@ const UNTOLD: [&str; 12] = [
     "traceparent",
 ];
 
-/// Adds the bodies and headers of a response. The page describes the usual
-/// error once.
+/// Adds the bodies and headers of a response. Omits the usual error, because
+/// the page describes it once.
 fn content(html: &mut Html, response: &Value, detail: &Detail) {
     let headers = response["headers"].as_object().into_iter().flatten();
     let own = headers.map(|(name, _)| name.as_str()).filter(|name| !UNTOLD.contains(name));

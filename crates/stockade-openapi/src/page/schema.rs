@@ -223,7 +223,7 @@ fn example_at(schema: &Value, schemas: &Value, depth: usize) -> Value {
     }
 }
 
-/// Returns a text with the format and the minimum length.
+/// Returns an example string with the format and the minimum length.
 fn text(schema: &Value) -> String {
     let format = schema.get("format").and_then(Value::as_str);
     let text = match format.unwrap_or_default() {
