@@ -30,9 +30,10 @@ impl Num {
         if let Some(whole) = number.as_u64() {
             return Self::Whole(whole.into());
         }
-        // Without `arbitrary_precision`, only a float remains here. With it, an
-        // integer may have more digits than a float, and a number beyond the
-        // range of `f64` counts as infinite.
+        // Only a float remains here if serde_json does not use
+        // `arbitrary_precision`. If it does, an integer may have more digits
+        // than a float, and a number beyond the range of `f64` counts as
+        // infinite.
         if let Some(whole) = number.as_i128().filter(|whole| whole.unsigned_abs() < 1 << 126) {
             return Self::Whole(whole);
         }

@@ -73,8 +73,8 @@ pub struct ValidationOptions {
     ///
     /// # Beyond the spec
     ///
-    /// Without a limit, 1 MB of invalid values would cause a response of tens
-    /// of megabytes.
+    /// If there were no limit, 1 MB of invalid values would cause a response of
+    /// tens of megabytes.
     #[doc(alias = "maxErrors")]
     pub max_errors: usize,
 }

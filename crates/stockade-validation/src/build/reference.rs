@@ -205,7 +205,7 @@ fn resolve_uri(base: &str, reference: &str) -> String {
         return reference.to_owned();
     }
     let Some(scheme) = scheme_of(base) else {
-        // Without an absolute base, the names are compared unchanged.
+        // The names are compared unchanged if the base is not absolute.
         return reference.to_owned();
     };
     if reference.starts_with("//") {

@@ -1,4 +1,4 @@
-//! [`Data`]: read access to a JSON value, shared by both forms of data.
+//! [`Data`]: read access to a JSON value, parsed or unparsed.
 
 use std::borrow::Cow;
 
@@ -35,7 +35,8 @@ pub(crate) trait Data<'d>: Copy {
     /// least [`MAX_DEPTH`](crate::depth::MAX_DEPTH) levels.
     fn size(self) -> usize;
 
-    /// Returns the address of the value. It is unique among values that are not empty.
+    /// Returns the address of the value. It is unique among values that are not
+    /// empty.
     fn address(self) -> usize;
 
     /// Returns the text if the value is a string.

@@ -1,5 +1,5 @@
 //! Tests of marks in each kind of rule. The property test is part of the
-//! resource tests, in all stores.
+//! resource tests, which run against all stores.
 
 use serde_json::{Value, json};
 
@@ -224,7 +224,7 @@ fn each_element_keeps_its_own_values() {
     // A new name with the read-only value of another element.
     let sent = json!([{ "name": "c" }, { "name": "x", "role": "admin" }]);
     assert_eq!(kept(&stored, &sent), [pair("user", "c"), none()]);
-    // A new value of a write-only place stays.
+    // A client can replace a write-only value.
     let sent = json!([{ "name": "a", "key": null }]);
     assert_eq!(kept(&stored, &sent)[0], [json!("admin"), Value::Null]);
 }
@@ -393,13 +393,13 @@ fn a_sent_read_only_value_does_not_move_to_another_element() {
             { "name": "eve", "note": 2, "role": eve },
         ]);
         check_roles(&stored, &changed, &["admin", "user"]);
-        // With other values.
+        // The other values change too.
         changed[0]["note"] = json!(8);
         changed[1]["note"] = json!(9);
         check_roles(&stored, &changed, &["admin", "user"]);
     }
-    // Unaccompanied, added, and in the administrator's position with another
-    // element before it.
+    // The next lists contain only Eve, a new element after both, a new element
+    // instead of Ada, and copies of Ada.
     check_roles(&stored, &json!([{ "name": "eve", "note": 3, "role": "admin" }]), &[""]);
     check_roles(&stored, &json!([{ "name": "eve", "note": 2, "role": "admin" }]), &["user"]);
     let changed = json!([stored[0], stored[1], { "name": "mal", "role": "admin" }]);

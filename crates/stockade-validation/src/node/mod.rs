@@ -76,8 +76,8 @@ pub(crate) struct Needs {
 impl Compiled {
     /// Returns true if data must be parsed before validation.
     pub(crate) fn wants_parsed(&self) -> bool {
-        // Without definitions, the rules bound the number of comparisons per
-        // value.
+        // The rules bound the number of comparisons per value if there are no
+        // definitions.
         self.needs.functions || self.needs.comparing && !self.definitions.is_empty()
     }
 }

@@ -1,13 +1,14 @@
 //! Patterns without back references, in linear time.
 //!
-//! A class of any size is one state, so patterns such as `^\\p{L}{1,100}$` take
+//! A class of any size is one state, so patterns such as `^\p{L}{1,100}$` take
 //! little memory here.
 //!
-//! A pass over the text for each look-around finds all positions at which it
-//! holds. The pass of a look-behind reads from the start of the text to its end,
-//! the pass of a look-ahead from the end to the start. Inner look-around comes
-//! first, the pattern itself last. Each pass follows all paths through its states
-//! at the same time, so its steps are bounded by the length of the text times the
+//! Each look-around has its own pass over the text, which finds all positions
+//! at which it holds. The pass of a look-behind reads from the start of the
+//! text to its end, and the pass of a look-ahead reads from the end to the
+//! start. The passes of inner look-around run first, and the pass of the
+//! pattern itself runs last. Each pass follows all paths through its states at
+//! the same time, so its steps are bounded by the length of the text times the
 //! number of states.
 
 use std::ptr;
@@ -21,7 +22,7 @@ use super::syntax::{Around, Place, Side, Syntax};
 
 #[derive(Clone, Debug)]
 pub(super) struct Automaton {
-    /// Look-around in the order of the passes; the last one is the pattern.
+    /// The passes in the order in which they run. The last one is the pattern.
     passes: Box<[Pass]>,
 }
 
@@ -38,7 +39,7 @@ struct Pass {
 enum State {
     Class(Arc<Set>, usize),
     At(Place, usize),
-    /// Holds if the pass found the position, or if it did not.
+    /// Holds if the pass found the position. `is_negative` inverts this.
     Around {
         pass: usize,
         is_negative: bool,
@@ -48,7 +49,7 @@ enum State {
     Match,
 }
 
-/// The largest number of states of all passes.
+/// The maximum total number of states in all passes.
 const MAX_STATES: usize = 50_000;
 
 impl Automaton {
@@ -99,7 +100,7 @@ impl Positions {
     }
 }
 
-/// The states of a position, each once.
+/// The states at one position, without duplicates.
 struct States {
     /// States that wait for the next character.
     waiting: Vec<usize>,
@@ -123,7 +124,6 @@ impl Pass {
         let mut position = if self.side == Side::Behind { 0 } else { text.len() };
         let mut is_first = true;
         loop {
-            // Reversed, because the last one of a stack comes first.
             stack.append(&mut next);
             if is_first || !self.is_anchored {
                 stack.push(self.start);
@@ -206,7 +206,7 @@ impl Pass {
 #[derive(Default)]
 struct Compiler<'s> {
     passes: Vec<Pass>,
-    /// States of all passes.
+    /// The total number of states in all passes.
     count: usize,
     /// Sets and passes that copies of a repeated part share.
     sets: Vec<(&'s ClassUnicode, Arc<Set>)>,

@@ -1,9 +1,9 @@
 //! [`COMMON_TYPES`]: compiles the code that reads the types of most programs.
 //!
 //! In a debug build, dependent crates reuse the generic code of a crate. If
-//! nothing here read a `String`, each program would compile that code itself or
-//! use it from any crate that contains it, and so link that whole crate.
-//! Without this list, a program without an OpenAPI document links all of
+//! nothing here read a `String`, each program would compile that code itself,
+//! or reuse the code of any crate that contains it and link that whole crate.
+//! For example, a program without an OpenAPI document would link all of
 //! `stockade-openapi`.
 
 use serde::de::DeserializeOwned;

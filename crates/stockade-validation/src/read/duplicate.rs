@@ -28,7 +28,7 @@ pub(super) struct Member<'t> {
 }
 
 impl<'t> DuplicateNames<'t> {
-    /// Returns the duplicate names of a text, or `None` without duplicates.
+    /// Returns the duplicate names of a text, or `None` if there are none.
     pub(super) fn of(text: &'t str) -> Option<Self> {
         let duplicates: Self = serde_json::from_str(text).ok()?;
         duplicates.is_somewhere().then_some(duplicates)

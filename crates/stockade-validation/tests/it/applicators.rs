@@ -52,7 +52,8 @@ fn the_closest_alternative_is_reported() {
         &json!({ "amount": 1, "kind": "card", "token": "ab" }),
         &["token: String must be at least 4 characters (minLength)"],
     );
-    // Without an equal constant, the fewest errors decide, then the order.
+    // If no constant is equal, the alternative with the fewest errors is
+    // reported. The order decides a tie.
     check(
         &payment(),
         &json!({ "amount": 1, "kind": "cash", "vat": "DE1" }),
@@ -303,8 +304,8 @@ fn keywords_among_fields_are_configuration_errors() {
         assert!(mistakes[0].contains("`Schema::fields`"), "{mistakes:?}");
         assert!(Schema::fields(&schema).is_ok(), "{name}");
     }
-    // Without other keywords they are rules, or an error if they would check
-    // nothing.
+    // Keywords that appear without others are rules. It is an error if they
+    // would check nothing.
     check(&json!({ "not": { "type": "string" } }), &json!("a"), &[": Value is not allowed (not)"]);
     for name in ["then", "else", "$defs", "definitions"] {
         assert!(mistakes(&json!({ name: { "a": {} } }))[0].contains("`Schema::fields`"), "{name}");

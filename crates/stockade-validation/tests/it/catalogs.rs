@@ -39,7 +39,7 @@ fn schemas_of_tools_compile() {
         "semantic-release",
     ] {
         assert_eq!(mistakes(name), Vec::<String>::new(), "{name}");
-        // The exported document is a valid schema again.
+        // The exported document is also a valid schema.
         let schema = Schema::rule(&read(name)).unwrap();
         assert!(Schema::rule(&schema.to_json_schema()).is_ok(), "{name}");
     }

@@ -397,7 +397,7 @@ fn names_an_unknown_field_next_to_an_adjacent_tag() {
     let errors = schema.check(&data, &ValidationOptions::new()).unwrap();
     let shown: Vec<_> = errors.iter().map(|error| (&*error.field, &*error.message)).collect();
     assert_eq!(shown, [("x", "Unknown field 'x'")]);
-    // Without the schema, the type reports the same error.
+    // The type reports the same error if it is read without the schema.
     let error = stockade_validation::read_value::<Closed>(&data).unwrap_err();
     let stockade_validation::ReadError::Invalid(errors) = error else { panic!("{error}") };
     let shown: Vec<_> = errors.iter().map(|error| (&*error.field, &*error.message)).collect();

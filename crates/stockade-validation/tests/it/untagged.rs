@@ -173,7 +173,7 @@ fn texts_are_converted_for_the_variant() {
     }
     let errors = schema.check(&json!({ "id": "x" }), &options).unwrap();
     assert_eq!(errors[0].field, "id");
-    // Without conversion, serde does not read text as a number.
+    // serde does not read text as a number if conversion is disabled.
     let errors = schema.check(&json!({ "id": "7" }), &ValidationOptions::new()).unwrap();
     assert_eq!(errors[0].message, "Expected integer, got string");
 }

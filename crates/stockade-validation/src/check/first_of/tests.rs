@@ -1,8 +1,8 @@
 //! Compares the choice of a variant with serde's choice.
 //!
-//! Each test reads generated values with many enums. Without added keywords,
-//! the rules must choose the same variant as serde. The schema must never
-//! accept a value from which serde builds a different variant.
+//! Each test reads generated values with many enums. The rules must choose the
+//! same variant as serde if no keywords are added. The schema must never accept
+//! a value from which serde builds a different variant.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
