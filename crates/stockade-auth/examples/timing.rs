@@ -5,11 +5,11 @@
 //! cargo run --release -p stockade-auth --example timing
 //! ```
 //!
-//! Each round measures both kinds alternately, in random order. The table
-//! compares the medians; the noise is the difference between two halves of the
-//! same kind. It asserts nothing, because results vary with the load. A
-//! comparison that stops at the first wrong byte would differ by some 10 ns if
-//! 32 bytes are equal except for the last.
+//! Each round measures both kinds once, in random order. The table compares the
+//! medians. The noise is the difference between two halves of the same kind.
+//! The example does not check the times, because results vary with the load. A
+//! comparison that stops at the first wrong byte would take some 10 ns longer
+//! for 32 bytes that differ only in the last one.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -28,8 +28,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let secret = Secret::new([7; 32])?;
     let token = generate_jwt(std::collections::BTreeMap::from([("sub", "7")]), "1h", &secret)?;
     let signature = token.rfind('.').map_or(0, |dot| dot + 1);
-    // The last character has unused bits; the one before belongs entirely to
-    // the signature.
+    // The last character has unused bits. The character before it belongs
+    // entirely to the signature.
     let (early, late) = (flip(&token, signature), flip(&token, token.len() - 2));
     let refused = |token: &str| verify_token(token, &secret).is_none();
     report(&mut out, "signature", 20_000, &early, &late, &refused)?;

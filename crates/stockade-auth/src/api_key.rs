@@ -56,7 +56,7 @@ impl ApiKey {
     /// letters, digits, `_` and `-`, which are valid in a header.
     ///
     /// # Errors
-    /// Fails for any other prefix, and if the operating system provides no
+    /// Fails for any other prefix, or if the operating system provides no
     /// randomness.
     pub fn generate(prefix: &str) -> Result<Self, ApiKeyError> {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
@@ -154,7 +154,8 @@ impl FromStr for ApiKeyHash {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ApiKeyError {
-    /// The prefix is not 0 to 32 ASCII letters, digits, `_` and `-`.
+    /// The prefix has more than 32 characters, or other characters than ASCII
+    /// letters, digits, `_` and `-`.
     Prefix,
     /// The operating system provided no random bytes.
     Random(RandomError),

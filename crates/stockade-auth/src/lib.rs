@@ -28,7 +28,7 @@
 //! | reject tokens before they expire | [`Revocations`] |
 //! | accept tokens of another issuer (feature `jwks`) | `JwkSet`, `JwkSource` |
 //! | generate a random text | [`generate_token`] |
-//! | store passwords (PBKDF2, or Argon2id with feature `argon2`, which verification also needs) | [`PasswordHasher`] |
+//! | store passwords (PBKDF2; the feature `argon2` adds Argon2id and is also required to verify it) | [`PasswordHasher`] |
 //! | choose their cost | [`PasswordCost`], [`hash_password_with`], [`needs_rehash`] |
 //! | store them in the format of the specification, at a cost that is outdated | [`hash_password`], [`verify_password`] |
 //! | issue API keys | [`ApiKey`], [`ApiKeyHash`] |
@@ -44,26 +44,26 @@
 //!
 //! # Beyond the specification
 //!
-//! The crate makes these choices if the specification is silent or leaves a
-//! choice:
+//! The crate decides these points, which the specification leaves open:
 //!
 //! - A time in a token is a number from 0 to 2^53 - 1; fractions are ignored.
 //!   Any other value, including null, makes the token malformed. `generate_jwt`
-//!   also rejects such an `nbf`, and nesting that `verify_token` would not
-//!   read.
+//!   also rejects such an `nbf`, and claims that are nested more deeply than
+//!   `verify_token` accepts.
 //! - `TokenIssuer` adds the private claim `iat_ms`, the time of issue in
 //!   milliseconds. `Revocations::revoke_before` uses it to distinguish tokens
 //!   issued in the same second. The claim counts only within the second of
 //!   `iat`. `generate_jwt` adds only `iat` and `exp`.
-//! - Secrets ignore the `kid` of a token: every secret of a ring is tried.
+//! - The `kid` of a token does not select a secret: every secret of a ring is
+//!   tried.
 //! - A `JwkSource` never fetches during verification. No request waits for
 //!   another server, and forged tokens cause no fetches. The source reports
 //!   that it needs a refresh, and the program fetches.
 //! - A revoked token without `jti` is identified by its payload, so the
 //!   revocation covers other signatures of the same claims.
-//! - 36 of Wycheproof's 40 cases for HS256 agree. Cases 367 and 370 are the
-//!   same text as the valid case 357. Cases 372 and 373 expect a foreign
-//!   character in base64url to be skipped.
+//! - The crate agrees with 36 of Wycheproof's 40 cases for HS256. Cases 367 and
+//!   370 are the same text as the valid case 357. Cases 372 and 373 expect the
+//!   verifier to skip a character that base64url does not contain.
 // Spec: Authentication.
 
 // Modules:

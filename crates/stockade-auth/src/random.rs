@@ -20,7 +20,7 @@ use stockade_errors::{ApiError, ConfigError, ConfigIssue};
 /// ```
 ///
 /// # Errors
-/// Fails if `bytes` is 0 or above [`MAX_TOKEN_BYTES`], and if the operating
+/// Fails if `bytes` is 0 or above [`MAX_TOKEN_BYTES`], or if the operating
 /// system provides no randomness.
 // Spec: Authentication › Token functions.
 #[doc(alias = "generateToken")]
@@ -49,8 +49,8 @@ pub const MAX_TOKEN_BYTES: usize = 1_048_576;
 
 /// The operating system provided no random bytes.
 ///
-/// The systems that Rust supports have random bytes after startup. A program
-/// can only abort its current work.
+/// The systems that Rust supports always provide random bytes after startup. If
+/// this error occurs, a program can only abort its current work.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RandomError(());
 

@@ -58,8 +58,8 @@ pub fn hash_password(password: &str) -> Result<String, PasswordError> {
 /// ```
 ///
 /// # Errors
-/// Fails if the operating system provides no randomness, and if Argon2id
-/// rejects a password of 4 GiB or more.
+/// Fails if the operating system provides no randomness, or if Argon2id rejects
+/// a password of 4 GiB or more.
 ///
 /// # Beyond the spec
 /// The specification only has [`hash_password`].

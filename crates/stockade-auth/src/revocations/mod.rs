@@ -70,15 +70,15 @@ use table::Table;
 /// revocations.revoke(&claims).await?;
 /// assert_eq!(revocations.check(&claims), RevocationStatus::Revoked);
 ///
-/// // Log out everywhere: revoke all current tokens of the user, which have no `iss`.
+/// // Log out everywhere: revoke all current tokens of the user. They do not have an `iss`.
 /// revocations.revoke_before(None, "user:7", SystemTime::now()).await?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).unwrap();
 /// ```
 ///
 /// Above [`max_entries`](Self::max_entries), a log such as `Redis::revocations`
-/// stores further revocations. It is queried for each token, at most every 5 s:
-/// see [`check_or_query`](Self::check_or_query).
+/// stores further revocations. It is queried for each token at most once every
+/// 5 s: see [`check_or_query`](Self::check_or_query).
 ///
 /// `Auth::revocations` of the middleware checks each token. With a shared log,
 /// such as `Redis::revocations`, all processes reject tokens that one process
@@ -119,7 +119,7 @@ pub enum StalePolicy {
     /// contact, and when the last contact is older than `after`. Requests with
     /// tokens get a 503. This is the default, with 30 s.
     Refuse {
-        /// The maximum age of the last contact while tokens are accepted.
+        /// Tokens are accepted until the last contact is older than this.
         after: Duration,
     },
     /// The status depends on known revocations, however old they are: a token
@@ -129,7 +129,8 @@ pub enum StalePolicy {
 }
 
 impl Revocations {
-    /// Creates revocations that only this process sees and that end with it.
+    /// Creates revocations that exist only in this process and are lost when it
+    /// ends.
     pub fn in_memory() -> Self {
         Self {
             table: Arc::new(Table::new(false)),
@@ -148,8 +149,8 @@ impl Revocations {
 
     /// Sets the maximum number of entries in memory. Above it,
     /// [`revoke`](Self::revoke) fails, unless the log supports queries and
-    /// stores further entries. Default: 1,000,000. All clones share the value,
-    /// and all processes should use the same.
+    /// stores further entries. Default: 1,000,000. All clones share the value.
+    /// Use the same value in all processes.
     pub fn max_entries(self, max: usize) -> Self {
         self.table.set_max_entries(max);
         self
@@ -300,9 +301,10 @@ impl Revocations {
         self.add(Revocation::token(Named::token(claims).name(), until)).await
     }
 
-    /// Revokes the token with this `iss` and `jti`, which the application has
-    /// stored, until its `exp`. Ten minutes are added as in
-    /// [`revoke`](Self::revoke). The issuer is `None` for tokens without `iss`.
+    /// Revokes the token with this `iss` and `jti` until its `exp`. Use it if
+    /// the application has stored these values instead of the token. Ten
+    /// minutes are added as in [`revoke`](Self::revoke). The issuer is `None`
+    /// for tokens without `iss`.
     ///
     /// # Errors
     /// The errors of [`revoke`](Self::revoke), except
@@ -329,10 +331,11 @@ impl Revocations {
     ///
     /// Issue tokens with [`TokenIssuer`](crate::TokenIssuer): its claim
     /// `iat_ms` counts milliseconds, so a user who logs in again within the
-    /// same second gets a valid token. `iat` counts whole seconds. Without
-    /// `iat_ms`, as in tokens of [`generate_jwt`](crate::generate_jwt), every
-    /// token of the second of `SystemTime::now()` is revoked, including tokens
-    /// that are issued later in that second.
+    /// same second gets a valid token. `iat` counts whole seconds. A call with
+    /// `SystemTime::now()` therefore revokes every token of that second that
+    /// does not have `iat_ms`, such as a token of
+    /// [`generate_jwt`](crate::generate_jwt). This includes tokens that are
+    /// issued later in that second.
     ///
     /// ```
     /// use std::time::{Duration, UNIX_EPOCH};
@@ -378,8 +381,8 @@ impl Revocations {
         time: SystemTime,
     ) -> Result<(), RevokeError> {
         let kept = whole_seconds(self.max_token_life).saturating_add(KEPT_SECONDS);
-        // At least from now: a future time also revokes tokens that are issued
-        // until then, up to their expiry.
+        // A future `time` also revokes tokens that are issued until then, so
+        // the entry must outlive them. A past `time` counts as now.
         let until = seconds_up(time).max(self.table.now()).saturating_add(kept);
         let name = Named::subject(issuer, subject).name();
         self.add(Revocation::subject_millis(name, millis_up(time), until)).await

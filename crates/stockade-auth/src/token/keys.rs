@@ -201,9 +201,9 @@ mod tests {
     /// C2SP/wycheproof, the groups with HS256 keys: 40 cases.
     ///
     /// 36 agree. Two others (367, 370) are the same text as case 357, which is
-    /// valid. The last two (372, 373) are declared valid although their
-    /// base64url contains a foreign character, which RFC 7515 does not allow to
-    /// skip.
+    /// valid. The last two (372, 373) are declared valid, although they contain
+    /// a character that is not part of base64url. RFC 7515 does not allow a
+    /// verifier to skip it.
     #[test]
     fn wycheproof_signatures() {
         let file =

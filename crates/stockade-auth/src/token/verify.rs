@@ -95,7 +95,7 @@ pub fn verify_token_as<T: DeserializeOwned>(
 /// ```
 ///
 /// # Beyond the spec
-/// The specification has none of these options. Without options, the verifier
+/// The specification has none of these options. A verifier without options
 /// behaves like [`verify_token`].
 #[derive(Clone, Debug)]
 pub struct TokenVerifier {

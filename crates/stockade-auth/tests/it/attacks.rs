@@ -1,5 +1,5 @@
-//! Attacks on tokens, each with its name. All but the first group have a valid
-//! signature: a careless issuer could be tricked into signing them.
+//! Attacks on tokens. Most of the tokens have a valid signature: a careless
+//! issuer could be tricked into signing them.
 //!
 //! RFC 8725; RFC 7515, sections 4 and 10.
 

@@ -45,7 +45,8 @@ fn tokens_are_compatible_in_both_directions() {
     }
 }
 
-/// Modified tokens and tokens of another secret, which both must reject.
+/// Modified tokens and tokens of another secret. Both libraries must reject
+/// them.
 #[test]
 fn both_reject_the_same_tokens() {
     install();
@@ -89,8 +90,8 @@ impl RandomJson {
         }
     }
 
-    /// Never `exp`, `iat` or `nbf`, because it starts with a letter that they
-    /// do not contain.
+    /// Returns a random text. It is never `exp`, `iat` or `nbf`, because it
+    /// starts with a letter that they do not contain.
     fn text(&mut self) -> String {
         let letters: Vec<char> = "az \"\\/\n\u{0}\u{7f}é٣\u{2028}\u{1f600}.-_".chars().collect();
         let length = self.0.below(12);
