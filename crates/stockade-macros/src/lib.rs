@@ -331,9 +331,9 @@ pub fn check_schema(input: TokenStream) -> TokenStream {
 /// ```
 ///
 /// Each `may_respond(status, meaning)` declares an error response of the
-/// middleware, with a status from 400 to 599. Without `may_respond`, API
-/// documents list the statuses of the error type `E` in `Result<…, E>`.
-/// `may_respond` replaces all of them. Extractors add their own responses.
+/// middleware, with a status from 400 to 599. By default, API documents list
+/// the statuses of the error type `E` in `Result<…, E>`. `may_respond` replaces
+/// all of them. Extractors add their own responses.
 ///
 /// The function must have one of the three forms described in
 /// `stockade::middleware`. It may be generic: use `in_org::<T>` in a list.
@@ -428,8 +428,8 @@ pub fn middleware(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | a field | `#[source]` | the cause; a field named `source` does not need the attribute |
 /// | the only field | `#[from]` | the cause, with a `From` impl that creates the variant |
 ///
-/// `#[source]` and `#[from]` require messages. Without the facade, `#[details]`
-/// and `#[member]` require a dependency on `serde_json`.
+/// `#[source]` and `#[from]` require messages. `#[details]` and `#[member]`
+/// require a dependency on `serde_json` unless the crate uses the facade.
 ///
 /// # Problem types
 ///
@@ -469,8 +469,8 @@ pub fn middleware(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// The type is an absolute URI, or a relative path that resolves against the
 /// base of `RouterOptions::problem_details`. It does not depend on the
-/// variant's name, so you can rename variants. Without problem details, the
-/// body contains the members but not the type.
+/// variant's name, so you can rename variants. If problem details are disabled,
+/// the body contains the members but not the type.
 ///
 /// `#[member]` requires a `type`, which defines the members. Member names
 /// cannot be `type`, `status`, `title`, `detail`, `instance`, `error` or

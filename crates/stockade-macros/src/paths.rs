@@ -43,8 +43,8 @@ impl CratePath {
         is_there.then(Self::core)
     }
 
-    /// Finds `serde_json`. Without the facade, the calling crate must depend on
-    /// it.
+    /// Finds `serde_json`. The calling crate must depend on it unless it uses
+    /// the facade.
     pub(crate) fn serde_json() -> Option<Self> {
         let facade = name_of("stockade").map(|name| Self::of(&[name, "serde_json".into()]));
         facade.or_else(|| Some(Self::of(&[name_of("serde_json")?])))
@@ -57,7 +57,7 @@ impl CratePath {
         }
         match single.iter().find_map(|package| name_of(package)) {
             Some(name) => Self::of(&[name]),
-            // Without Cargo, there is no manifest to read.
+            // A build that does not use Cargo does not have a manifest to read.
             None => through_facade("stockade".into()),
         }
     }

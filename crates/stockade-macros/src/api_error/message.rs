@@ -99,7 +99,7 @@ impl<'v> Reader<'v, '_> {
         let Some(at) = self.argument(name.trim(), Some(trait_of(spec.unwrap_or("")))) else {
             return;
         };
-        // Without a colon, there are no format options.
+        // A placeholder without a colon has no format options.
         let spec = spec.map(|spec| format!(":{}", self.spec(spec))).unwrap_or_default();
         self.text.push_str(&format!("{{{at}{spec}}}"));
     }

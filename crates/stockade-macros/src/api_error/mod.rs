@@ -64,8 +64,8 @@ fn into_api_error(
     let has_parameters = input.generics.type_params().next().is_some();
     let has_own = input.variants.iter().any(|variant| variant.transparent.is_none());
     let mut bounds: Vec<WherePredicate> = Vec::new();
-    // Without type parameters, the compiler would check the bound a second
-    // time.
+    // The compiler would check the bound a second time if the type is not
+    // generic.
     if has_parameters && has_own {
         bounds.extend(syn::parse2(quote_spanned!(span=> #name #types: __HasText)));
     }
@@ -123,7 +123,7 @@ fn description(input: &Input<'_>, core: &TokenStream) -> TokenStream {
     for variant in input.variants.iter().filter(|variant| variant.transparent.is_none()) {
         // Clients never see the message of a 5xx.
         let message = variant.message.as_ref().filter(|_| variant.status < 500);
-        // Without a message, the standard text of the status is used.
+        // A variant without a message gets the standard text of its status.
         let failure = (variant.status, message.map(shown).unwrap_or_default());
         if let Some(uri) = &variant.problem_type {
             typed.push(problem::description(variant, uri, &failure, core));

@@ -54,7 +54,8 @@ pub(super) fn read(
     let rest = quote!(_ => (::core::option::Option::None, ::std::vec::Vec::new()));
     let rest = (arms.len() < input.variants.len()).then_some(rest);
     let problem = match_on(&quote!(&error), arms.into_iter().chain(rest));
-    // Without members, the compiler could not infer the type of their values.
+    // The compiler could not infer the type of the values if all variants lack
+    // members.
     let has_members = typed.iter().any(|(it, _)| !it.members.is_empty() && it.status < 500);
     let value = if let Some(serde_json) = serde_json.filter(|_| has_members) {
         let root = serde_json.at(Span::call_site());

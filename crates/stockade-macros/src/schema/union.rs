@@ -312,7 +312,7 @@ fn internal(
 
 fn owner(own: &Serde, Enum { serde, never_read, .. }: Enum<'_>) -> Owner {
     let case_in = |direction| match *own.rename_all.get(direction) {
-        // Without the attribute, names stay unchanged.
+        // Names stay unchanged if the attribute is absent.
         Case::AsWritten => serde.rename_all_fields.get(direction).unwrap_or_default(),
         case => case,
     };
