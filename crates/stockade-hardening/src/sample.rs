@@ -13,7 +13,7 @@ use stockade_validation::pattern::without_look_around as pattern_hir;
 
 use crate::MultipartForm;
 
-/// The maximum schema depth. Beyond it no value is searched, because some
+/// The maximum schema depth. The search for a value stops there, because some
 /// recursive types have none.
 const MAX_DEPTH: usize = 32;
 
@@ -63,8 +63,8 @@ impl<'m> Sample<'m> {
         paths
     }
 
-    /// Returns values for a parameter, from its schema, from its constraint,
-    /// and generic ones.
+    /// Returns candidate values for a parameter: values from its schema, values
+    /// from its constraint, and generic values.
     fn param_values(self, param: &ParamInfo) -> Vec<String> {
         let by_schema = self.value(&param.schema).and_then(|value| text_of(&value));
         let by_constraint = param.constraint.as_deref().and_then(matching);
@@ -73,8 +73,8 @@ impl<'m> Sample<'m> {
         values.filter(|value| !value.is_empty()).collect()
     }
 
-    /// Returns the required query of a route without `?`, or `None` if nothing
-    /// is required.
+    /// Returns the required query of a route, without the leading `?`. Returns
+    /// `None` if nothing is required.
     pub(crate) fn query(self, route: &RouteInfo) -> Option<String> {
         let Value::Object(pairs) = self.value(route.query.as_ref()?)? else { return None };
         form_of(&pairs).filter(|query| !query.is_empty())

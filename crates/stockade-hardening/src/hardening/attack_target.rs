@@ -75,9 +75,9 @@ impl AttackTarget {
         }
     }
 
-    /// Returns a request that the route itself rejects, after some of its
-    /// middleware. Returns `None` if every request of this form reaches the
-    /// handler.
+    /// Returns a request that the route itself rejects after some of its
+    /// middleware has run. It has no credentials or malformed JSON. Returns
+    /// `None` if the route rejects neither.
     pub(super) fn refused(&self) -> Option<Shot> {
         let is_typed = |content_type: &str| content_type != "application/octet-stream";
         if self.needs_user() {
@@ -88,7 +88,7 @@ impl AttackTarget {
         is_parsed.then(|| self.shot().body("application/json", "{"))
     }
 
-    /// Returns a safe request in the sense of HTTP. Returns `None` for other
+    /// Returns a request with a safe HTTP method. Returns `None` for other
     /// methods and for routes that require a user.
     pub(super) fn read(&self) -> Option<Shot> {
         let is_read = self.method == Method::GET && self.route.kind == RouteKind::Http;

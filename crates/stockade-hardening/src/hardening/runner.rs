@@ -158,7 +158,8 @@ impl<'h> Runner<'h> {
         if let (Ok(answer), Some(clock)) = (&exchange, &self.clock)
             && answer.status == StatusCode::TOO_MANY_REQUESTS
         {
-            // The limit does not depend on the address.
+            // The limit does not depend on the client address, so advance the
+            // clock to reset it.
             clock.advance(A_DAY);
             exchange = self.send(target, &shot).await;
         }
@@ -203,7 +204,7 @@ impl<'h> Runner<'h> {
         }
     }
 
-    /// Records that an attack is not made.
+    /// Records an attack that was not made, with the reason.
     pub(super) fn leave(
         &mut self,
         family: AttackFamily,

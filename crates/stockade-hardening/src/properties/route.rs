@@ -43,7 +43,7 @@ impl<'c> RouteCheck<'c> {
         (index, route): (usize, &'c RouteInfo),
         (schemas, contract): (&Rc<Schemas>, &'c Contract),
     ) -> Self {
-        // It lengthens texts that contain HTML characters.
+        // `with_sanitization` lengthens texts that contain HTML characters.
         let is_changed = route.middleware.iter().any(|it| it.name == "with_sanitization");
         let alphabet = if is_changed { Alphabet::Plain } else { Alphabet::All };
         Self {
@@ -150,8 +150,8 @@ impl<'c> RouteCheck<'c> {
         })
     }
 
-    /// Returns the name of a parameter whose value of
-    /// [`param`](super::PropertyCheck::param) does not fit its schema.
+    /// Returns the name of a parameter with a configured value
+    /// ([`param`](super::PropertyCheck::param)) that does not fit its schema.
     fn misfit(&self) -> Option<&str> {
         let fits = |schema: &Value, text: &str| {
             // A path segment becomes a number if the schema requires one.
@@ -169,7 +169,8 @@ impl<'c> RouteCheck<'c> {
         misfit.map(|param| param.name.as_str())
     }
 
-    /// Returns the ways to violate a rule of each source.
+    /// Returns the ways to violate each rule for the parameters, the query and
+    /// the body, and the rules that cannot be violated.
     fn breaks(&self) -> (Vec<(InputPart, Break)>, Vec<Unbroken>) {
         let of = |source| Maker { source, ..self.maker.clone() };
         let mut all = Vec::new();
@@ -310,7 +311,7 @@ impl<'c> RouteCheck<'c> {
         }
     }
 
-    /// Records that no response was a success, if this is the case.
+    /// Adds a note to the report if no response was successful.
     fn note_replies(&mut self) {
         let replies = &self.report.replies;
         if replies.is_empty() || replies.keys().any(|status| *status < 400) {

@@ -94,8 +94,8 @@ fn ahead(route: &RouteInfo, answered: &Answered) -> Option<Verdict> {
     if is_refused {
         return Some(Verdict::Beside(format!("the response is {status}")));
     }
-    // A response that names fields is a failed validation, regardless of its
-    // sender.
+    // A response that names fields reports a failed validation, regardless of
+    // its sender.
     let by = middleware_of(route, status).filter(|_| answered.field_errors().is_empty())?;
     let is_ours = is_documented_by(route, "handler", status);
     (!is_ours).then(|| Verdict::Beside(format!("`{by}` responded with {status}")))
@@ -139,10 +139,11 @@ fn is_documented(route: &RouteInfo, status: u16) -> bool {
             || route.docs.responses.iter().any(|(known, _)| *known == status))
 }
 
-/// The sources of responses that the application does not write.
+/// The response sources that belong to the framework rather than to the
+/// application.
 const STAGES: [&str; 5] = ["validation", "body", "server", "rate limit", "routing"];
 
-/// Judges the answer to input that breaks one rule.
+/// Checks the response to input that violates one rule.
 pub(super) fn broken(route: &RouteInfo, found: &Break, answered: &Answered) -> Verdict {
     let Break { field, rules, is_in_variant, .. } = found;
     let status = answered.status();
@@ -153,7 +154,7 @@ pub(super) fn broken(route: &RouteInfo, found: &Break, answered: &Answered) -> V
     let rule = rules.first().map_or("", String::as_str);
     if status != expected {
         if let Some(by) = middleware_of(route, status) {
-            // It runs before validation.
+            // This middleware runs before validation.
             return Verdict::Beside(format!("`{by}` responded with {status}"));
         }
         return Verdict::wrong(format_args!(
