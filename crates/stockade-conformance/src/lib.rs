@@ -5,8 +5,8 @@
 //! store violates a guarantee of its trait. Each run uses unique keys, so you
 //! can check a persistent store repeatedly.
 //!
-//! The test passes a function that lets time pass: it advances the clock of the
-//! store, or waits if it does not control the clock.
+//! The test provides a function that lets time pass. The function advances the
+//! clock of the store, or waits if it does not control the clock.
 //!
 //! ```
 //! use stockade::middleware::idempotency::MemoryIdempotencyStore;
@@ -73,7 +73,7 @@ fn unique_text() -> String {
 fn unique() -> [u8; 32] {
     let id = or_fail(SessionId::generate()).to_string();
     let mut bytes = [0; 32];
-    // 43 characters are longer than the key, but 192 random bits are
+    // The id has 43 characters. The first 32 contain 192 random bits, which are
     // sufficient.
     bytes.iter_mut().zip(id.bytes()).for_each(|(to, from)| *to = from);
     bytes

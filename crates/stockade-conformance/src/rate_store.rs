@@ -14,7 +14,8 @@ use crate::fail::{fail, or_fail};
 
 /// Checks the guarantees of a [`RateStore`]:
 ///
-/// - Exactly the limit passes, even for concurrent requests.
+/// - Exactly as many requests pass as the limit allows, even if they are
+///   concurrent.
 /// - Batches count like single requests.
 /// - Decisions contain the remaining requests and the times.
 /// - Rejected requests do not prolong a limit.
@@ -23,9 +24,9 @@ use crate::fail::{fail, or_fail};
 /// The times of [`Algorithm`] are checked if the store reports its
 /// [algorithm](RateStore::algorithm).
 ///
-/// `pass` lets at least this much time pass for the store. The time argument of
-/// each charge advances equally, so a store without its own clock has nothing
-/// to wait for.
+/// `pass` lets at least the given time elapse for the store. The time argument
+/// of each charge advances by the same amount, so a store without its own clock
+/// has nothing to wait for.
 ///
 /// ```
 /// use stockade::middleware::rate_limit::{Algorithm, MemoryRateStore};
@@ -77,7 +78,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 /// A window that ends during a check.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The tolerance for times, because of the clock and the rounding of a store.
+/// The tolerance for times. It covers the clock and the rounding of a store.
 const TICK: Duration = Duration::from_millis(20);
 
 impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
@@ -213,8 +214,8 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
     async fn a_client_passes_after_its_wait(&mut self) {
         let mut client = self.counted(2, SECOND);
         let mut refusal = None;
-        // A slow machine may not manage two requests in a second, but not
-        // always.
+        // A slow machine may not exceed the limit within one second, so repeat
+        // the requests.
         for _ in 0..1_000 {
             let decision = client.charged("a request").await;
             if !decision.allowed {
@@ -233,7 +234,7 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
                 ));
             }
             if decision.allowed {
-                // The time has elapsed in the meantime.
+                // The waiting time is already over.
                 break;
             }
         }
@@ -255,7 +256,8 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
             equal("requests that pass a limit of 100, of the first 100 requests", &granted, &100);
             self.passes(time, &mut client).await;
             let granted = client.charged_n("the next requests", 100).await.granted;
-            // Between the requested and the actual waiting time.
+            // The elapsed time is between the requested and the actual waiting
+            // time.
             let least = back(algorithm, time.saturating_sub(TICK));
             let most = back(algorithm, begin.elapsed().max(time) + TICK);
             if !(least..=most).contains(&granted) {
@@ -289,7 +291,7 @@ impl<S: RateStore> Counted<S> {
 /// time.
 fn back(algorithm: Algorithm, time: Duration) -> u32 {
     let after = |wait: Duration| {
-        // 100 per second are one every 10 ms.
+        // A rate of 100 requests per second is one request every 10 ms.
         let back = time.saturating_sub(wait).as_millis() / 10;
         u32::try_from(back).unwrap_or(u32::MAX).min(100)
     };

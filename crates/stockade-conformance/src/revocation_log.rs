@@ -20,8 +20,8 @@ use crate::fail::{fail, or_fail};
 /// - An entry arrives with its kind and its times in milliseconds, however
 ///   often it is published.
 ///
-/// `make` creates the revocations of another process that shares the log of all
-/// earlier ones, with [`Revocations::shared`] or a function such as
+/// Each call of `make` creates the revocations of another process. They share
+/// one log, through [`Revocations::shared`] or a function such as
 /// `Redis::revocations`.
 ///
 /// ```

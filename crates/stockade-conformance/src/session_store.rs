@@ -23,7 +23,7 @@ use crate::fail::{fail, or_fail};
 /// - Session kinds are separate.
 /// - Times are stored.
 ///
-/// `pass` lets at least this much time pass for the store.
+/// `pass` lets at least the given time elapse for the store.
 ///
 /// # Panics
 /// Panics if the store violates a guarantee or fails. Requires a tokio runtime.

@@ -13,8 +13,8 @@ use crate::fail::{fail, or_fail};
 use crate::{unique_text, until};
 
 /// Checks a [`Backplane`] while `fault` runs. No message may arrive twice, and
-/// the messages of a process must arrive in order. If a message is lost, the
-/// member's process must report a gap
+/// the messages of a process must arrive in order. If a member misses a
+/// message, the member's process must report a gap
 /// ([`Rooms::on_gap`](stockade_websockets::Rooms::on_gap)).
 ///
 /// Two of three processes broadcast during the check. `fault` causes faults,
@@ -69,7 +69,8 @@ pub async fn backplane_under_faults<B: Backplane>(
             in_order(&texts, sender);
         }
         let missing = 2 * (sent + 1) - came;
-        // A later comparison may find some of the missing messages.
+        // The backplane may notice missing messages later, so wait for the
+        // report.
         if !until(async || missing == 0 || !process.gaps().is_empty()).await {
             fail(format!(
                 "no message is lost silently: {missing} are missing, and no gap was reported"
