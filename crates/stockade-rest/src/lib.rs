@@ -40,8 +40,8 @@
 //! The entity tag of an item contains its version, such as `"v17"`. GET
 //! responds with 304 if the client has the current version. PUT, PATCH and
 //! DELETE with `If-Match` apply only to that version, and otherwise get a 412
-//! with the current tag. Without `If-Match` they get a 409 if the item changes
-//! four times during the request.
+//! with the current tag. Writes without `If-Match` get a 409 if the item
+//! changes four times during the request.
 //!
 //! PATCH accepts a JSON Merge Patch (RFC 7396): absent fields stay, and null
 //! removes a field. The schema validates the complete result.

@@ -89,7 +89,8 @@ impl Marked {
         }
     }
 
-    /// Removes these numbers, and map keys from a client with the same name.
+    /// Removes the numbers that `add_origins` adds, and map keys of the same
+    /// name from a client.
     pub(crate) fn remove_origins(&self, item: &mut Value) {
         if self.is_inside() {
             remove_origins(item);

@@ -1,5 +1,5 @@
 //! Finds duplicate member names in a JSON text, which parsed data no longer
-//! shows.
+//! contains.
 
 use std::collections::HashSet;
 use std::fmt;

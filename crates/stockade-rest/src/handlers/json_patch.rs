@@ -84,8 +84,8 @@ impl JsonPatch {
                 continue;
             }
             if let Some((value, place)) = added(operation, item) {
-                // Each copy may double the item. So its size is counted before
-                // the copy, ignoring removals.
+                // Each copy may double the item, so its size is counted before
+                // the copy. Removals do not reduce the count.
                 size += size_of(value)?;
                 if size > self.max_size {
                     return Err(ApiError::new(413, "The patch makes the item too large"));
@@ -119,8 +119,8 @@ fn removed(operation: &PatchOperation) -> Option<&Pointer> {
     }
 }
 
-/// Returns true if an operation accesses the member with an origin, which is
-/// not part of the item.
+/// Returns true if an operation accesses the internal member that holds an
+/// origin. This member is not part of the item.
 fn names_origin(operation: &PatchOperation) -> bool {
     let (path, from) = match operation {
         PatchOperation::Add(add) => (&add.path, None),
@@ -236,7 +236,8 @@ mod tests {
         let copy = json!({ "op": "copy", "from": "/a", "path": "/a/-" });
         let item = json!({ "a": ["x"] });
         check(&item, Value::Array(vec![copy.clone(); 101]), u64::MAX, 400);
-        // Twenty-five copies of the whole would turn one byte into 32 MiB.
+        // Each copy adds the list to itself. Twenty-five copies would turn one
+        // byte into 32 MiB.
         check(&item, Value::Array(vec![copy.clone(); 25]), 1_000, 413);
         assert!(apply(&item, Value::Array(vec![copy; 5]), 1_000).is_ok());
         let mut deep = json!(0);

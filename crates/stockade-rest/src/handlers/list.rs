@@ -40,7 +40,8 @@ impl Route {
         Ok(response)
     }
 
-    /// Writes the items of a page, which ends when it is large enough.
+    /// Writes the items of a page. The page ends early when it reaches its
+    /// maximum size.
     async fn write(
         &self,
         user: Option<&Value>,

@@ -37,7 +37,8 @@ impl Patch {
         if !errors.is_empty() {
             return Err(ApiError::validation(errors));
         }
-        // Its read-only values have no effect but identify list elements.
+        // The read-only values of the patch have no effect, but they identify
+        // list elements.
         Ok(Self::Merge(whole.unwrap_or(body)))
     }
 
@@ -85,7 +86,8 @@ fn merged(core: &Core, present: &Value, patch: &Value) -> Changed {
 fn patched(core: &Core, present: &Value, patch: &JsonPatch) -> Result<Changed, ApiError> {
     let marked = core.marked.with_origins();
     let mut stored = present.clone();
-    // An item from a program may contain a map key with this name.
+    // An item that the program stored may contain a map key with the internal
+    // name of an origin.
     marked.remove_origins(&mut stored);
     marked.add_origins(&mut stored);
     let mut value = stored.clone();

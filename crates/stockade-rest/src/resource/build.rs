@@ -232,8 +232,8 @@ impl Checker<'_> {
         self.compiled(rule).map(|schema| Input { schema, fields, others })
     }
 
-    /// Finds the marked positions inside the fields. The named fields count as
-    /// marked.
+    /// Finds the marked positions inside the fields. Server fields count as
+    /// read-only, and hidden fields as write-only.
     fn marked<T: Entity>(&mut self, server_fields: &[String], hidden: &[String]) -> Option<Marked> {
         let change = |rule: Rule, names: &[String], mark: fn(Rule) -> Rule| {
             names.iter().fold(rule, |rule, name| rule.change_property(name, &mark))
@@ -282,7 +282,7 @@ impl Checker<'_> {
             return self.issue("its type is not a struct with named fields");
         }
         for name in &fields.unwritten {
-            // A change of another field would write it as null.
+            // PATCH of another field would write null to this field.
             self.issue(format!(
                 "serde reads `{name}` but does not write it under this name, so PATCH would lose \
                  it: remove `skip_serializing` or the second name, and use `hidden` to omit it \
@@ -360,9 +360,9 @@ impl Checker<'_> {
         resource.sorts.clone()
     }
 
-    /// Returns the fields of an order, each with the schema of its keys. The
-    /// schema checks only the type, because rows may be older than the other
-    /// rules.
+    /// Returns the fields of a sort order, each with the schema of its keys.
+    /// The schema checks only the type, because rows may be older than the
+    /// other rules.
     fn sort_fields(&mut self, all: &Fields, id: &str, sorts: Vec<String>) -> Vec<SortField> {
         let id = Some(id.to_owned()).filter(|id| !sorts.contains(id));
         let mut fields = Vec::new();

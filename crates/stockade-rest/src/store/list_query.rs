@@ -30,7 +30,7 @@ pub struct ListQuery {
     /// The limit for the count of all items that pass `filters` and `scope`.
     /// `None` disables the count. `after` and `limit` do not affect it.
     pub count: Option<u64>,
-    /// The visible items.
+    /// The filter for the visible items.
     pub scope: RowFilter,
 }
 
