@@ -12,7 +12,7 @@ use stockade_core::error_settings::Settings;
 use stockade_core::log_text::escaped;
 use stockade_errors::{ApiError, BoxError};
 
-/// An error in its form for the client.
+/// An error as the client receives it.
 ///
 /// Source: the specification of GraphQL, section 7.1.2 (errors).
 #[derive(Clone, Debug)]
@@ -234,7 +234,7 @@ impl Logging<'_> {
         self.context.log(&ApiError::new(error.status(), message).with_source(error));
     }
 
-    /// Logs the number of errors without a separate line.
+    /// Logs the number of errors beyond the limit of log lines.
     fn end(self) {
         if self.skipped > 0 {
             let message = format!("{} more errors in this response", self.skipped);

@@ -17,7 +17,7 @@ use crate::engine::Outcome;
 use crate::graphql_error::{self, GraphQlError, Shown};
 use crate::request_context::RequestContext;
 
-/// An outcome in its form for the client. Hidden errors are removed and logged.
+/// An outcome as the client receives it. Hidden errors are removed and logged.
 ///
 /// Source: the specification of GraphQL, section 7.1 (response format).
 #[derive(Debug, Default)]

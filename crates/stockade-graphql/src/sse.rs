@@ -23,8 +23,8 @@ use crate::graphql_error::{GraphQlError, Shown};
 use crate::graphql_response::GraphQlResponse;
 use crate::request_context::RequestContext;
 
-/// Sends the outcomes of an operation. The stream ends with the response or
-/// when the user logs out.
+/// Sends the outcomes of an operation. The operation ends early if the response
+/// is dropped or the user logs out.
 pub(crate) fn respond(
     outcomes: BoxStream<'static, Outcome>,
     shown: Shown,

@@ -1,4 +1,4 @@
-//! Tests exchanges as data: each event and its action.
+//! Tests of exchanges: each event with its expected action.
 
 use std::time::Duration;
 
@@ -116,7 +116,7 @@ fn rejects_a_second_init() {
 fn a_late_init_closes_the_connection() {
     const CLOSED: &str = "close 4408 (Connection initialisation timeout)";
     check(&[(Clock(9_999), ""), (Clock(10_000), CLOSED), (text(INIT), "")]);
-    // Neither pings nor a slow validation of the payload extend the timeout.
+    // Neither pings nor a slow validation of the payload extends the timeout.
     check(&[(text(r#"{"type":"ping"}"#), r#"{"type":"pong"}"#), (Clock(10_001), CLOSED)]);
     check(&[(text(INIT), "init nothing"), (Clock(10_000), CLOSED), (Accepted, "")]);
     check_ready(vec![(Clock(60_000), "")]);

@@ -87,7 +87,8 @@ struct Connection {
     /// watches the user of the handshake.
     lifetime: Option<UserLifetime>,
     logged_out_code: u16,
-    /// The messages that wait for room in the send queue; only a few.
+    /// The messages that wait for room in the send queue. Reading stops at
+    /// [`MAX_WAITING`].
     waiting: VecDeque<String>,
     /// The running operations. The first one is polled next.
     operations: VecDeque<Operation>,
