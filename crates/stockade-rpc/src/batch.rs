@@ -91,7 +91,7 @@ pub(crate) async fn charge<'e, 't: 'e>(
 /// Charges one call.
 ///
 /// # Errors
-/// Fails with the client's error object if a rate limit rejects the call.
+/// Returns the error object for the client if a rate limit rejects the call.
 pub(crate) async fn charge_one(meter: &Meter, settings: Settings) -> Result<(), ErrorObject> {
     meter.charge().await.map_err(|error| error_object_of(&error, settings))
 }

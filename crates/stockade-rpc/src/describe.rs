@@ -4,8 +4,8 @@
 use serde_json::{Map, Value, json};
 use stockade_routing::map::{BodyDoc, Need, RouteInfo, StatusDoc};
 
-/// Derives the body and the responses of the route from its methods. A call
-/// matches the schema of one of them.
+/// Describes the body and the responses of the route. The body is a call of one
+/// of the methods.
 pub(crate) fn describe_route(route: &mut RouteInfo, methods: &[RouteInfo]) {
     let Some(body) = &mut route.body else { return };
     let Some(content) = body.content.first_mut() else { return };

@@ -96,7 +96,7 @@ fn error_object_of(response: &Response, settings: Settings) -> Option<ErrorObjec
 enum Form {
     Json,
     Text,
-    /// Content that JSON cannot contain, unless it is empty.
+    /// Content that JSON cannot contain. Only an empty body has a result: null.
     Other,
 }
 
