@@ -168,13 +168,13 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
         let it = client.charged_n("a batch that passes", 7).await;
         let told = (it.granted, it.last.allowed, it.last.remaining);
         equal("a batch of 7 with a limit of 10", &told, &(7, true, 3));
-        let it = client.charged_n("a batch that passes in part", 7).await;
+        let it = client.charged_n("a batch that passes partially", 7).await;
         let told = (it.granted, it.last.allowed, it.last.remaining);
         equal("a batch of 7 with 3 left", &told, &(3, false, 0));
         let waits = !it.last.retry_after.is_zero();
-        equal("a batch that passes in part must wait", &waits, &true);
-        let it = client.charged_n("a batch with nothing left", 1).await;
-        equal("a batch with nothing left", &(it.granted, it.last.allowed), &(0, false));
+        equal("a client must wait after a partial batch", &waits, &true);
+        let it = client.charged_n("a batch after the limit is used up", 1).await;
+        equal("a batch after the limit is used up", &(it.granted, it.last.allowed), &(0, false));
         let it = client.charged("a request after batches").await;
         equal("a request passes after batches used the whole limit", &it.allowed, &false);
 

@@ -251,7 +251,7 @@ impl Check {
             let tokens: Vec<Claims> = (0..20).map(|_| self.tokens.next()).collect();
             revoking.spawn(async move {
                 for token in &tokens {
-                    succeeds("of many revocations at once, each", node.revoke(token).await);
+                    succeeds("one of many concurrent revocations", node.revoke(token).await);
                 }
                 tokens
             });

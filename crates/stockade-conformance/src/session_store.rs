@@ -79,7 +79,7 @@ async fn of_many_writes_one_is_done(store: &Arc<impl SessionStore + 'static>) {
         let store = Arc::clone(store);
         writes.spawn(async move { store.update(&key, 1, data("1"), LONG).await });
     }
-    one_is_written("of 50 writes to one version", writes).await;
+    one_is_written("successful writes, out of 50 to one version", writes).await;
 }
 
 async fn of_many_replacements_one_is_done(store: &Arc<impl SessionStore + 'static>) {
@@ -93,7 +93,7 @@ async fn of_many_replacements_one_is_done(store: &Arc<impl SessionStore + 'stati
             store.create(&unique_key(), NewSession { replaces, ..new(None, "1") }).await
         });
     }
-    one_is_written("of 50 replacements of one session", writes).await;
+    one_is_written("successful replacements, out of 50 of one session", writes).await;
 }
 
 async fn one_is_written<E: std::fmt::Display + 'static>(
@@ -138,44 +138,56 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
             let Some(stored) = self.loaded("a session", &key).await else {
                 fail("a created session is missing");
             };
-            equal("its subject", &stored.subject.as_deref(), &subject);
-            equal("its data", &stored.data, &data("data"));
-            equal("its version", &stored.version, &1);
+            equal("the subject of a new session", &stored.subject.as_deref(), &subject);
+            equal("the data of a new session", &stored.data, &data("data"));
+            equal("the version of a new session", &stored.version, &1);
             let half = LONG / 2..=LONG;
-            equal("its idle time", &half.contains(&stored.idle_left), &true);
-            equal("its lifetime", &(LONG..=LONG * 2).contains(&stored.lifetime_left), &true);
+            equal(
+                "the idle time of a new session is correct",
+                &half.contains(&stored.idle_left),
+                &true,
+            );
+            equal(
+                "the lifetime of a new session is correct",
+                &(LONG..=LONG * 2).contains(&stored.lifetime_left),
+                &true,
+            );
         }
     }
 
     async fn a_write_compares_the_version(&self) {
         let key = self.created(new(None, "old")).await;
-        self.updates("a version that never was", &key, 7, SessionWrite::Changed).await;
-        self.updates("the version", &key, 1, SessionWrite::Written).await;
-        self.updates("the version of before", &key, 1, SessionWrite::Changed).await;
+        self.updates("a write to an unknown version", &key, 7, SessionWrite::Changed).await;
+        self.updates("a write to the current version", &key, 1, SessionWrite::Written).await;
+        self.updates("a write to the previous version", &key, 1, SessionWrite::Changed).await;
         let stored = self.loaded("a session", &key).await;
         let found = stored.map(|stored| (stored.data, stored.version));
         equal("the written data", &found, &Some((data("new"), 2)));
-        self.updates("the next version", &key, 2, SessionWrite::Written).await;
+        self.updates("a write to the next version", &key, 2, SessionWrite::Written).await;
     }
 
     async fn what_has_ended_stays_ended(&self) {
         let subject = unique_subject();
         let key = self.created(new(Some(&subject), "data")).await;
-        let destroy = async || succeeds("its end", self.store.destroy(&key).await);
-        equal("its end", &destroy().await, &true);
-        equal("its second end", &destroy().await, &false);
-        self.updates("a write after its end", &key, 1, SessionWrite::Missing).await;
-        let touched = succeeds("a use after its end", self.store.touch(&key, LONG).await);
-        equal("a use after its end", &touched, &false);
+        let destroy = async || succeeds("the end of a session", self.store.destroy(&key).await);
+        equal("the end of a session", &destroy().await, &true);
+        equal("a repeated end of a session", &destroy().await, &false);
+        self.updates("a write to an ended session", &key, 1, SessionWrite::Missing).await;
+        let touched = succeeds("a use of an ended session", self.store.touch(&key, LONG).await);
+        equal("a use of an ended session", &touched, &false);
         let replaces = Some(ReplacedSession { key, version: 1 });
         let successor = unique_key();
         let replacing = NewSession { replaces, ..new(Some(&subject), "data") };
-        let created = succeeds("a successor", self.store.create(&successor, replacing).await);
-        equal("a successor after its end", &created, &SessionWrite::Missing);
-        self.is_there("a session after its end", &key, false).await;
-        self.is_there("the successor", &successor, false).await;
+        let created = succeeds("a replacement", self.store.create(&successor, replacing).await);
+        equal("a replacement of an ended session", &created, &SessionWrite::Missing);
+        self.is_there("an ended session", &key, false).await;
+        self.is_there("the replacement of an ended session", &successor, false).await;
         let ended = self.store.destroy_all(&SubjectKey::of(KIND, &subject)).await;
-        equal("of its subject are left", &succeeds("the end of all", ended), &0);
+        equal(
+            "remaining sessions of its subject",
+            &succeeds("the end of all sessions of a subject", ended),
+            &0,
+        );
     }
 
     async fn a_new_one_takes_the_place_of_another(&self) {
@@ -185,19 +197,19 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
             let (key, replaces) = (unique_key(), Some(ReplacedSession { key: old, version }));
             let replacing = NewSession { replaces, ..new(Some(&user), "more") };
             let created = self.store.create(&key, replacing).await;
-            (key, succeeds("a successor", created))
+            (key, succeeds("a replacement", created))
         };
         let (refused, created) = replace(2).await;
-        equal("the successor of another version", &created, &SessionWrite::Changed);
-        self.is_there("it", &refused, false).await;
-        self.is_there("the old one", &old, true).await;
+        equal("the replacement of another version", &created, &SessionWrite::Changed);
+        self.is_there("the rejected replacement", &refused, false).await;
+        self.is_there("the replaced session", &old, true).await;
         let (key, created) = replace(1).await;
-        equal("the successor of this version", &created, &SessionWrite::Written);
-        self.is_there("the old one", &old, false).await;
-        self.is_there("the new one", &key, true).await;
+        equal("the replacement of the current version", &created, &SessionWrite::Written);
+        self.is_there("the replaced session", &old, false).await;
+        self.is_there("the replacement", &key, true).await;
         let ended = self.store.destroy_all(&SubjectKey::of(KIND, &visitor)).await;
-        equal("sessions of the old subject", &succeeds("its end", ended), &0);
-        self.is_there("the new one", &key, true).await;
+        equal("sessions of the old subject", &succeeds("the end of all sessions", ended), &0);
+        self.is_there("the replacement", &key, true).await;
     }
 
     async fn all_of_a_subject_end_together(&self) {
@@ -210,20 +222,20 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         let nobodys = self.created(new(None, "data")).await;
         let end_all = async || {
             succeeds(
-                "the end of all",
+                "the end of all sessions of a subject",
                 self.store.destroy_all(&SubjectKey::of(KIND, &subject)).await,
             )
         };
         equal("sessions of a subject", &end_all().await, &3);
         for key in &own {
             self.is_there("a session of the subject", key, false).await;
-            self.updates("a write to it", key, 1, SessionWrite::Missing).await;
+            self.updates("a write to an ended session", key, 1, SessionWrite::Missing).await;
         }
         self.is_there("a session of another subject", &others, true).await;
         self.is_there("a session without a subject", &nobodys, true).await;
-        equal("a second time", &end_all().await, &0);
+        equal("sessions of a subject after their end", &end_all().await, &0);
         let later = self.created(new(Some(&subject), "data")).await;
-        self.is_there("a session that began later", &later, true).await;
+        self.is_there("a session that was created later", &later, true).await;
     }
 
     async fn kinds_are_separate(&self) {
@@ -245,7 +257,7 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         self.is_there("the session of the other kind", &two.0, true).await;
         let stored = self.loaded("the session of the other kind", &two.0).await;
         let stored = stored.and_then(|stored| stored.subject);
-        equal("its subject", &stored.as_deref(), &Some(&*name));
+        equal("the subject of the other kind", &stored.as_deref(), &Some(&*name));
         equal("the sessions of the other kind", &end_all(two_subject).await, &1);
     }
 
@@ -255,11 +267,11 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         let key = self.created(short).await;
         (self.pass)(SHORT * 2).await;
         self.is_there("a session after its idle time", &key, false).await;
-        self.updates("a write to it", &key, 1, SessionWrite::Missing).await;
-        let touched = succeeds("a use of it", self.store.touch(&key, LONG).await);
-        equal("a use of it", &touched, &false);
-        let ended = succeeds("its end", self.store.destroy(&key).await);
-        equal("its end", &ended, &false);
+        self.updates("a write to an expired session", &key, 1, SessionWrite::Missing).await;
+        let touched = succeeds("a use of an expired session", self.store.touch(&key, LONG).await);
+        equal("a use of an expired session", &touched, &false);
+        let ended = succeeds("the end of an expired session", self.store.destroy(&key).await);
+        equal("the end of an expired session", &ended, &false);
     }
 
     async fn a_use_begins_the_idle_time_anew(&self) {
@@ -271,7 +283,7 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         (self.pass)(Duration::from_secs(6)).await;
         self.is_there("a session that was used", &touched, true).await;
         self.is_there("a session that was written", &written, true).await;
-        self.updates("the version of one that was used", &touched, 1, SessionWrite::Written).await;
+        self.updates("the version of a used session", &touched, 1, SessionWrite::Written).await;
     }
 
     async fn the_lifetime_is_never_longer(&self) {

@@ -13,7 +13,7 @@ use futures_util::FutureExt as _;
 /// Checks that a suite fails with a message that contains these words.
 async fn refused(suite: impl Future<Output = ()>, words: &str) {
     let Err(panic) = AssertUnwindSafe(suite).catch_unwind().await else {
-        panic!("it is not refused: {words}");
+        panic!("the suite passes, but must fail with: {words}");
     };
     let message = panic.downcast::<String>().unwrap();
     assert!(message.contains(words), "{message:?} does not contain {words:?}");
