@@ -125,7 +125,7 @@ impl Protocol {
                 Some(_) => Action::Nothing,
                 None => self.bad_request(NO_ID),
             },
-            _ => self.bad_request("The message is of an unknown type"),
+            _ => self.bad_request("The message has an unknown type"),
         }
     }
 
