@@ -464,7 +464,7 @@ fn a_skip_needs_a_reason_and_must_be_used() {
 
     let needless = Hardening::new(guarded(Auth::secret(secret())));
     let report = run(&needless.skip("GET /note", AttackFamily::Credentials, reason));
-    check(&report, AttackFamily::Credentials, "a skip", "it skips no attack");
+    check(&report, AttackFamily::Credentials, "a skip", "it does not match any attack");
 }
 
 #[test]

@@ -93,7 +93,7 @@ impl fmt::Display for ContractError {
             return Ok(());
         }
         let names = opaque.join(", ");
-        write!(f, "\nwithout the responses of middleware that does not describe itself: {names}")
+        write!(f, "\nresponses of middleware without a description are not listed: {names}")
     }
 }
 

@@ -297,7 +297,7 @@ impl<'h> Runner<'h> {
                     attack: "a skip".to_owned(),
                     route: Some(skip.route.clone()),
                     location: None,
-                    found: "it skips no attack".to_owned(),
+                    found: "it does not match any attack".to_owned(),
                     rule: "each skip is needed".to_owned(),
                     mend: "remove it, or write the route as in the report".to_owned(),
                     exchange: None,
