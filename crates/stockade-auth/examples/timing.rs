@@ -72,7 +72,7 @@ fn report(
             let start = Instant::now();
             let outcome = refused(black_box(text));
             let elapsed = start.elapsed().as_nanos();
-            assert!(outcome, "what is measured is a refusal");
+            assert!(outcome, "the input must be rejected");
             times[kind].push(elapsed);
         }
     }
