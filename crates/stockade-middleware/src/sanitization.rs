@@ -1,4 +1,4 @@
-//! [`with_sanitization`]: escapes HTML in the texts of a request.
+//! [`with_sanitization`]: escapes HTML in the strings of a request.
 // Spec: Middleware helpers › `withSanitization`.
 
 use std::borrow::Cow;
@@ -9,11 +9,11 @@ use stockade_errors::ApiError;
 
 use crate::described::{TOO_MANY_PAIRS, reads_parsed_body};
 
-/// Escapes HTML in the texts of the body, the query and the path parameters,
+/// Escapes HTML in the strings of the body, the query and the path parameters,
 /// and removes keys called `__proto__`, at every depth.
 ///
 /// `& < > " '` become `&amp; &lt; &gt; &quot; &#x27;`. An `&` that already
-/// begins a character reference does not change, so escaping a text again has
+/// begins a character reference does not change, so escaping a string again has
 /// no effect. Other keys do not change.
 ///
 /// Only JSON, form and text bodies change, and only if the method has a body.

@@ -48,14 +48,14 @@ use super::CurrentSession;
 /// # }
 /// ```
 ///
-/// The text may change with a version of this crate. Do not parse it, and store
-/// it only if you can afford to lose it.
+/// The text may differ between versions of this crate. Do not parse it, and
+/// store it only if you can afford to lose it.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct UserKey(String);
 
 impl UserKey {
-    /// Returns the user's key for a request, or `None` without a user or
-    /// subject.
+    /// Returns the user's key for a request. Returns `None` if the request does
+    /// not have a user, or if the user does not have a subject.
     #[must_use]
     pub fn of(req: &Request) -> Option<Self> {
         let user = req.user()?;

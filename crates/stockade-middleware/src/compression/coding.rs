@@ -13,7 +13,7 @@ use crate::accept_encoding::Wishes;
 pub enum Coding {
     /// `zstd`: the fastest.
     Zstd,
-    /// `br`: the smallest for texts.
+    /// `br`: the smallest output for text.
     Brotli,
     /// `gzip`: every client supports it.
     Gzip,

@@ -17,7 +17,7 @@ use super::Coding;
 /// An encoder and its output.
 pub(super) struct Encoder {
     codec: Box<dyn EncodeV2 + Send>,
-    /// The buffer of each call of the codec.
+    /// The output buffer for each call of the codec.
     room: Vec<u8>,
     /// Output that has not been collected yet.
     out: Vec<u8>,

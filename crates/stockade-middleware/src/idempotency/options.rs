@@ -54,8 +54,8 @@ pub enum OnAbandoned {
     /// work of the first attempt may be partly or completely done.
     #[default]
     Run,
-    /// The key is a 409 for the lifetime of a response, because the state of
-    /// the work is unknown.
+    /// Requests with the key get a 409 for the lifetime of a response, because
+    /// the state of the work is unknown.
     Refuse,
 }
 

@@ -120,7 +120,7 @@ impl SessionCache {
         *self.table() = Table { all_changed: Some(now), ..Table::default() };
     }
 
-    /// Locks the table, also after a panic in another thread. A session is
+    /// Locks the table, even after a panic in another thread. A session is
     /// removed before its bytes are subtracted, so at worst there is less room.
     fn table(&self) -> MutexGuard<'_, Table> {
         lock(&self.table)

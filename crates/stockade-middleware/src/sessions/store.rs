@@ -144,7 +144,7 @@ pub enum SessionWrite {
     Written,
     /// Another write came first, and nothing was changed.
     Changed,
-    /// The session does not exist (any longer), and nothing was changed.
+    /// The session has ended or never existed, and nothing was changed.
     Missing,
 }
 

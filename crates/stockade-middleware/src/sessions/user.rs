@@ -15,7 +15,8 @@ use super::store::StoredSession;
 use crate::auth::recheck::{INTERVAL, Schedule, Standing, failed_with, until_ended};
 use crate::auth::{Auth, SessionSubject};
 
-/// The source of the user of a [`Session`](super::Session) argument.
+/// Reports the end of the session that a [`Session`](super::Session) argument
+/// contains.
 impl<T: 'static> UserWatch for Sessions<T> {
     fn ended(self: Arc<Self>, req: Request) -> BoxFuture<'static, ()> {
         let schedule =
@@ -56,8 +57,8 @@ impl<T: Serialize + DeserializeOwned + 'static> Sessions<T> {
     ///
     /// If the data is a JSON object, it is the user, with the subject as `sub`
     /// unless it already contains `sub`. Otherwise the user is `{"sub": …,
-    /// "data": …}`. `User<T>` therefore has the data. A session without a
-    /// subject does not have a user.
+    /// "data": …}`. A `User<T>` argument therefore contains the data. A session
+    /// without a subject does not have a user.
     pub fn lookup(
         &self,
     ) -> impl Fn(SessionId) -> BoxFuture<'static, Result<Option<Value>, ApiError>>
@@ -80,7 +81,8 @@ impl<T: Serialize + DeserializeOwned + 'static> Sessions<T> {
 
     fn user_of(&self, stored: StoredSession) -> Option<SessionUser> {
         let subject = stored.subject?;
-        // Data that is not a `T` is not a session for any method.
+        // If the data cannot be decoded as a `T`, the session counts as
+        // missing.
         self.decoded(&stored.data)?;
         let name = Value::from(&*subject);
         let user = match serde_json::from_slice(&stored.data).ok()? {

@@ -32,8 +32,8 @@ use crate::expiry::{SWEPT_BY_A_CALL, later};
 /// replaces the oldest finished key of the owner with the most keys or bytes. A
 /// few clients that send very many keys therefore evict their own keys, and
 /// other clients are not affected. A retry of an evicted key runs its handler
-/// again; a line at warn level, at most one a second, reports it. Choose limits
-/// that hold all keys of the time to live.
+/// again. Evictions are logged at warn level, at most once a second. Choose
+/// limits that hold all keys of the time to live.
 ///
 /// A key is never replaced while its handler runs or its result is unknown. If
 /// the store is full of such keys, a request with a new key gets a 503. A
@@ -148,8 +148,8 @@ impl MemoryIdempotencyStore {
         self.lock().bytes()
     }
 
-    /// Locks the table, also after a panic in another thread: a place is never
-    /// half written.
+    /// Locks the table, even after a panic in another thread, because a place
+    /// is never half written.
     fn lock(&self) -> MutexGuard<'_, Places> {
         lock(&self.places)
     }
@@ -260,8 +260,8 @@ impl MemoryIdempotencyStore {
             log::warn!(
                 target: "stockade",
                 "an idempotency key was removed early, and so were {unlogged} others, because the \
-                 store in memory is full: their retries run again; raise max_keys and max_bytes \
-                 of MemoryIdempotencyStore, or use a store such as Redis"
+                 in-memory store is full; a retry of such a key runs its handler again; raise \
+                 max_keys and max_bytes of MemoryIdempotencyStore, or use a store such as Redis"
             );
         }
         removed.is_some()
@@ -357,7 +357,8 @@ impl Place {
     }
 }
 
-/// Returns the bytes of a record that do not fit into the place itself.
+/// Returns the number of bytes that a record counts toward the limits. A short
+/// record counts as part of its place.
 fn counted(record: &Bytes) -> usize {
     if record.len() <= SHORT_RECORD_BYTES { 0 } else { record.len() }
 }

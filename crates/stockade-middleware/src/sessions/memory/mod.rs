@@ -20,10 +20,10 @@ use crate::expiry::{SWEPT_BY_A_CALL, later};
 /// A store in the memory of the process, with limits.
 ///
 /// It holds at most [`max_sessions`](Self::max_sessions) and
-/// [`max_bytes`](Self::max_bytes) of their data. Beyond these limits, new
-/// sessions and growing data are a 503. A subject has at most
-/// [`max_per_subject`](Self::max_per_subject); another session ends its oldest
-/// one. Expired sessions are removed when new ones arrive.
+/// [`max_bytes`](Self::max_bytes) of their data. Beyond these limits, a request
+/// that creates a session or increases its data gets a 503. A subject has at
+/// most [`max_per_subject`](Self::max_per_subject) sessions; one more ends the
+/// subject's oldest session. Expired sessions are removed when new ones arrive.
 ///
 /// The store is for one process, and its sessions end with the process.
 ///
@@ -88,8 +88,8 @@ impl MemorySessionStore {
         self.len() == 0
     }
 
-    /// Locks the table, also after a panic in another thread: a session is
-    /// never half written.
+    /// Locks the table, even after a panic in another thread, because a session
+    /// is never half written.
     fn lock(&self) -> MutexGuard<'_, Table> {
         lock(&self.table)
     }
