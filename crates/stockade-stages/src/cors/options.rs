@@ -114,7 +114,7 @@ impl<T: Into<String>> From<Vec<T>> for CorsOrigin {
 ///
 /// # Beyond the spec
 ///
-/// The specification has only the origin; the other options are additions.
+/// The specification defines only the origin.
 // Spec: Response headers › CORS rules.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
 #[serde(default, deny_unknown_fields)]
@@ -239,7 +239,7 @@ impl<'de> Visitor<'de> for CorsVisitor {
     type Value = Setting<CorsOptions>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an origin, a list of origins, an object with the rules of CORS, true or false")
+        f.write_str("an origin, a list of origins, an object with CORS rules, true or false")
     }
 
     fn visit_bool<E>(self, is_on: bool) -> Result<Self::Value, E> {

@@ -160,9 +160,10 @@ impl Charge {
         Self { key: key_of(&key), quota, cost: 1 }
     }
 
-    /// Sets the number of requests that the request counts as. All of them must
-    /// be left, otherwise the request gets 429 and none of them counts; a cost
-    /// above the quota never passes. 0 is not counted. Default: 1.
+    /// Sets the number of requests that the request counts as. If fewer are
+    /// left, the request gets a 429 and is not counted. A cost above the quota
+    /// is always rejected. A request with the cost 0 is not counted. Default:
+    /// 1.
     pub fn cost(mut self, requests: u32) -> Self {
         self.cost = requests;
         self
@@ -255,8 +256,7 @@ pub(super) struct ByRequest {
     pub(super) describe: fn(&mut RouteDescription),
 }
 
-/// The policies of the quotas that a limit has seen, so requests do not prepare
-/// them.
+/// The policies that a limit has already built, one per quota.
 #[derive(Default)]
 pub(super) struct SeenPolicies(RwLock<Vec<(Quota, Arc<RateLimitPolicy>)>>);
 
@@ -320,7 +320,8 @@ mod tests {
         assert_eq!(key("2001:db8::1"), key("2001:db8::2"));
         assert_eq!(key("203.0.113.7").to_string(), "ip:203.0.113.7");
         assert_eq!(key_of(&RateKey::shared()), RateKey::shared());
-        // The text of an address is an application key.
+        // An address written as a string is an ordinary key, and does not share
+        // the key of its network.
         assert_ne!(key_of(&"203.0.113.7"), key("203.0.113.7"));
     }
 

@@ -123,7 +123,7 @@ fn write_policies(
 }
 
 fn write_rest(charged: &[(&RateLimitPolicy, Decision)], headers: &mut HeaderMap) {
-    // An error that passed several limiters has one line for each.
+    // An error response that passed several limiters has one line for each.
     let there = headers.get_all(RATE_LIMIT);
     // The exact length, so that the text becomes a value without a copy.
     let own: usize = charged.iter().map(|(policy, decision)| length_of(policy, decision)).sum();
@@ -355,7 +355,8 @@ mod tests {
     #[test]
     fn one_limiter_costs_one_allocation() {
         let policy = RateLimitPolicy::new("default", 100 / MINUTE).unwrap();
-        // The first clone of a prepared value makes it shareable.
+        // The first clone of a prepared value allocates, because it makes the
+        // value shareable.
         write_headers(&[(&policy, decision(100, 1, 1, 0))], false, &mut HeaderMap::new());
         for remaining in [0, 9, 10, u32::MAX] {
             let mut headers = HeaderMap::with_capacity(8);

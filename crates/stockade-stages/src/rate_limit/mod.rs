@@ -1,4 +1,4 @@
-//! Rate limiting: a maximum number of requests in a time, for each client.
+//! Rate limiting: a maximum number of requests per time window for each client.
 //!
 //! A [`RateLimit`] contains the options and builds a [`RateLimiter`], which
 //! charges a request to a [`RateKey`] and returns a [`Decision`]. The caller

@@ -1,4 +1,5 @@
-//! Parsing of rate limits, and of other options that can be off, in a file.
+//! Deserializes rate limits, and other options that can be disabled, from a
+//! configuration file.
 // Spec: Router options › `rateLimit`.
 
 use std::fmt;

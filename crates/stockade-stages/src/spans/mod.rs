@@ -27,7 +27,7 @@
 //!
 //! | field | value |
 //! |---|---|
-//! | `otel.name` | method and pattern, such as `GET /users/:id`; only the method without a route |
+//! | `otel.name` | method and pattern, such as `GET /users/:id`; only the method if no route matches |
 //! | `otel.kind` | `server` |
 //! | `http.request.method` | the method; `_OTHER` for a non-standard method |
 //! | `http.request.method_original` | the method as it was sent, if that is `_OTHER` |
@@ -45,18 +45,18 @@
 //! | `trace_id` | the id in a valid `traceparent` |
 //!
 //! An unknown field is absent. Queries, other headers and bodies are not
-//! recorded, and path and `User-Agent` only on request: they may contain
-//! secrets and personal names.
+//! recorded, and the path and `User-Agent` are recorded only if you enable
+//! them: they may contain secrets and personal names.
 //!
 //! The span of a WebSocket covers its handshake, and ends with the 101. A
 //! session may last for days, so it does not have a span. To create one, use
 //! `async { … }.instrument(span).await` as the body of the handler.
 //!
-//! # What it costs
+//! # Performance
 //!
 //! Spans cost nothing unless the feature `tracing` and the option of the router
-//! are both on. Then the router makes two comparisons for a request while no
-//! subscriber accepts the span.
+//! are both on. If both are on but no subscriber accepts the span, a request
+//! costs two comparisons.
 //!
 //! # Beyond the spec
 //! The specification does not define spans. Source: OpenTelemetry, semantic
