@@ -48,9 +48,9 @@ impl Clients {
         Self { most, clients: HashMap::new() }
     }
 
-    /// Decides about an additional connection of a client. Connections without
-    /// an address, which mostly come from a proxy, are not limited. See
-    /// [`IdleQueue::pop`] for the result of `idle_since`.
+    /// Decides whether to admit an additional connection of a client.
+    /// Connections without an address, which mostly come from a proxy, are not
+    /// limited. See [`IdleQueue::pop`] for the result of `idle_since`.
     pub(crate) fn admit(
         &mut self,
         key: &RateKey,
@@ -168,7 +168,7 @@ pub(crate) struct ClientQuota {
 pub(crate) struct Slot {
     pub(crate) permit: OwnedSemaphorePermit,
     /// The client of the connection; the shared key without an address. `None`
-    /// if the client is not known yet; the connection then counts for no
+    /// if the client is not known yet; the connection is then not counted for a
     /// client.
     pub(crate) client: Option<RateKey>,
 }
@@ -225,8 +225,8 @@ mod tests {
         RateKey::from(address.parse::<IpAddr>().unwrap())
     }
 
-    /// Clients with connections. Maps ids to the time since which each
-    /// connection is idle; 0 means busy.
+    /// Clients with connections. Maps ids to the time at which each connection
+    /// became idle; 0 means busy.
     struct Book {
         clients: Clients,
         open: BTreeMap<u64, u64>,

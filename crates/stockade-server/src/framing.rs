@@ -1,7 +1,7 @@
 //! The framing of a request: the end of its body must be unambiguous.
 //!
 //! If two servers disagree on the end, a client can smuggle a request past the
-//! first one. hyper ignores a length next to `chunked` and closes the
+//! first one. hyper ignores a `Content-Length` next to `chunked` and closes the
 //! connection afterwards, as RFC 9112 requires. This module rejects other
 //! codings that a proxy in front might read differently.
 //!

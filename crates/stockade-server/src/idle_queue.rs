@@ -9,11 +9,11 @@ use tokio::time::Instant;
 ///
 /// A connection does not report when it becomes idle or busy, so a request
 /// costs nothing here. A scan of all connections fills the queue. Entries that
-/// have changed since are skipped on their turn. One scan serves as many calls
-/// as it found idle connections.
+/// have changed after the scan are skipped when their turn comes. One scan
+/// serves as many calls as it found idle connections.
 #[derive(Debug, Default)]
 pub(crate) struct IdleQueue {
-    /// The time since which each connection is idle, and its id. The longest
+    /// The time at which each connection became idle, and its id. The longest
     /// idle connection is last.
     waiting: Vec<(u64, u64)>,
     /// The earliest time of the next scan.
@@ -24,7 +24,7 @@ impl IdleQueue {
     /// Removes and returns the connection that has been idle longest, if any.
     ///
     /// `all` yields the ids of the connections. `idle_since` returns the time
-    /// since which a connection is idle, if it may be ended.
+    /// at which a connection became idle, or `None` if it must not be ended.
     pub(crate) fn pop(
         &mut self,
         now: Instant,

@@ -36,23 +36,23 @@ struct OpenConnections {
     unparked: VecDeque<u64>,
     /// Idle connections, which may close to make room for new ones.
     idle: IdleQueue,
-    /// Unfinished connections of clients with many. They close to make room if
-    /// none is idle.
+    /// Unfinished connections of clients that have many of them. They are
+    /// closed to make room if no connection is idle.
     unfinished: UnfinishedQueue,
     /// The connections by client; `None` without a limit per client.
     clients: Option<Clients>,
     /// The connections that the last sweep found blocked.
     blocked: HashMap<u64, WriteStall>,
-    /// The end of a period of strictness, during which stuck connections end
-    /// immediately because there were too many.
+    /// The end of the period during which stuck connections end immediately,
+    /// because too many were stuck.
     strict_until: u64,
-    /// The clients subject to this, which are [above their
+    /// The clients that `strict_until` applies to, which are [above their
     /// share](Clients::above_share); `None` for all clients.
     strict_for: Option<HashSet<RateKey>>,
 }
 
-/// Returns the time since which a connection is idle, if it may be told to
-/// finish.
+/// Returns the time at which a connection became idle, or `None` if it must not
+/// be closed.
 fn idle_since(records: &HashMap<u64, Arc<ConnectionRecord>>, id: u64) -> Option<u64> {
     let record = records.get(&id).filter(|record| !record.is_told_to_end())?;
     record.snapshot().idle_since()
@@ -72,7 +72,7 @@ fn tell_to_finish(records: &HashMap<u64, Arc<ConnectionRecord>>, id: u64) {
 }
 
 impl OpenConnections {
-    /// Decides about a client's connection; see [`Registry::admit`].
+    /// Decides whether to admit a client's connection; see [`Registry::admit`].
     fn admit(&mut self, client: &RateKey, now: Instant) -> Admission {
         let Self { records, clients, .. } = self;
         let Some(clients) = clients else { return Admission::Free };
@@ -114,8 +114,8 @@ impl OpenConnections {
             if seen.http2 || seen.parked || seen.phase == Phase::Upgraded {
                 continue;
             }
-            // Not on the first check: the client may be about to send a
-            // request.
+            // A connection is never parked on its first check, because the
+            // client may be about to send a request.
             if record.has_rested() && seen.may_park() {
                 record.tell(Command::Park);
             } else {
@@ -148,16 +148,18 @@ impl Registry {
         lock(&self.open)
     }
 
-    /// Decides about a new connection of `client`. If an idle connection of the
-    /// same client must make room, that connection gets the command to finish.
+    /// Decides whether to admit a new connection of `client`. If an idle
+    /// connection of the same client must make room, that connection gets the
+    /// command to finish.
     pub(crate) fn admit(&self, client: Option<IpAddr>, now: Instant) -> Admission {
         self.lock().admit(&RateKey::from(client), now)
     }
 
-    /// Ends a connection for a waiting one of `newcomer`: the connection that
-    /// has been idle longest, or, if none is idle, the slowest unfinished
-    /// connection of the client with the most, if that client is above its
-    /// share. Returns false if there is no such connection.
+    /// Ends a connection to make room for a waiting connection of `newcomer`.
+    /// This is the connection that has been idle longest. If none is idle, it
+    /// is the slowest unfinished connection of the client with the most, if
+    /// that client is above its share. Returns false if there is no such
+    /// connection.
     pub(crate) fn make_room(&self, newcomer: Option<IpAddr>, now: Instant) -> bool {
         let OpenConnections { records, idle, unfinished, clients, .. } = &mut *self.lock();
         if let Some(id) = idle.pop(now, records.keys().copied(), |id| idle_since(records, id)) {
@@ -290,13 +292,13 @@ impl Registration {
         Capacity::new(slots, self.registry.max_connections, self.quota.clone())
     }
 
-    /// Decides about a connection once its client is known, like
+    /// Decides whether to admit a connection once its client is known, like
     /// [`Registry::admit`]. Counts it for the client unless it is rejected.
     pub(crate) fn identify(&mut self, client: Option<IpAddr>, now: Instant) -> Admission {
         let mut open = self.registry.lock();
         let client = RateKey::from(client);
         let admission = open.admit(&client, now);
-        // A rejected connection counts for no client until it has closed.
+        // A rejected connection is not counted for a client while it closes.
         if admission != Admission::Refused {
             self.quota = open.enter(&client, self.id);
             self.slot.client = Some(client);
@@ -479,7 +481,7 @@ mod tests {
     #[test]
     fn only_unread_responses_end() {
         assert_eq!(lifetimes(2, 300, |at, _| at == 0), [None, Some(75)]);
-        // A kilobyte is worth 2 s.
+        // Each kilobyte that the client reads adds 2 s.
         assert_eq!(lifetimes(1, 300, |_, second| second.is_multiple_of(2)), [None]);
         assert_eq!(lifetimes(1, 300, |_, second| second.is_multiple_of(4)), [Some(147)]);
     }

@@ -87,7 +87,7 @@ impl Snapshot {
         !runs && !self.blocked
     }
 
-    /// Returns the time since which the connection is idle, if no bytes wait
+    /// Returns the time at which the connection became idle, if no bytes wait
     /// for the client.
     pub(crate) fn idle_since(&self) -> Option<u64> {
         match self.phase {

@@ -70,8 +70,9 @@ struct Files {
 struct Seen {
     /// A hash of their contents, or `None` if they could not be read.
     hash: Option<u64>,
-    /// True after the first failure. They are tried once more before an error
-    /// is reported, because a certificate is written before its key.
+    /// True after the first failed check. The files are checked once more
+    /// before an error is reported, because a certificate is written before its
+    /// key.
     is_doubtful: bool,
 }
 
@@ -135,7 +136,7 @@ impl TlsConfig {
         let known = |name: &&Vec<u8>| SPOKEN.contains(&name.as_slice());
         if let Some(name) = config.alpn_protocols.iter().find(|name| !known(name)) {
             let name = name.escape_ascii();
-            let text = format!("TLS offers {name} by ALPN, but the server does not support it");
+            let text = format!("the ALPN list contains {name}, which the server does not support");
             return Err(mistake(text, Location::caller()));
         }
         Ok(Self::of(Prepared::new(&config)))
@@ -168,8 +169,8 @@ impl TlsConfig {
     /// configuration, and reloads them when they have changed. Each new
     /// certificate is logged. The old certificate stays in use if the files are
     /// invalid. Invalid files are logged once, after a second failed check,
-    /// because a certificate is written before its key. No effect if this was
-    /// not created by [`from_files`](Self::from_files).
+    /// because a certificate is written before its key. This has no effect if
+    /// the configuration was not created by [`from_files`](Self::from_files).
     #[must_use]
     pub fn reload_every(mut self, interval: Duration) -> Self {
         self.reload_every = Some(interval.max(SHORTEST_INTERVAL));
@@ -285,7 +286,7 @@ impl Prepared {
         let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .and_then(|builder| builder.with_no_client_auth().with_single_cert(certificates, key))
-            .map_err(|error| format!("the TLS certificate and key: {error}"))?;
+            .map_err(|error| format!("cannot use the TLS certificate and key: {error}"))?;
         Ok(Self::new(&config))
     }
 

@@ -8,17 +8,18 @@ use crate::sweep::SweepClock;
 #[derive(Debug)]
 pub(super) struct Activity {
     clock: Arc<SweepClock>,
-    /// The start time of the head or idle period, times two; plus one if idle.
+    /// Twice the start time of the head or idle period, plus one if the
+    /// connection is idle.
     mark: AtomicU64,
-    /// The lower half counts running requests: the response is not complete, or
-    /// the body is not read. `mark` is meaningless while one is running. The
-    /// upper half counts ended requests.
+    /// The lower half counts running requests. A request runs until its
+    /// response is complete and its body is read. `mark` is meaningless while a
+    /// request is running. The upper half counts ended requests.
     requests: AtomicU64,
     /// The number of ended requests at the last call of
     /// [`has_rested`](Self::has_rested).
     ended_before: AtomicU64,
-    /// The number of request bodies that the server waits for; several on
-    /// HTTP/2.
+    /// The number of request bodies that the server waits for. HTTP/2 allows
+    /// several.
     awaited_bodies: AtomicU32,
 }
 

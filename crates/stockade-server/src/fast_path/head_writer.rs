@@ -64,15 +64,16 @@ impl<T: AsyncWrite + Unpin> HeadWriter<T> {
         Poll::Ready(Ok(()))
     }
 
-    /// Writes a head, which begins the first of `bufs`, with its lines, and the
-    /// bytes that follow. Returns the number of bytes of `bufs` that count as
-    /// written: at least those up to [`MAX_COPIED`] after the status line.
+    /// Writes a head with the inserted lines, and the bytes that follow. The
+    /// head is at the start of the first of `bufs`. Returns the number of bytes
+    /// of `bufs` that count as written. These include the status line and up to
+    /// [`MAX_COPIED`] bytes after it.
     fn poll_head(&mut self, cx: &mut Context<'_>, bufs: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         ready!(self.poll_rest(cx))?;
         let Some((head, others)) = bufs.split_first() else { return Poll::Ready(Ok(0)) };
         if **head == *CONTINUE {
-            // hyper fails to write the response, and ends the connection after
-            // this.
+            // hyper has failed to write the response itself, and ends the
+            // connection after this.
             return Pin::new(&mut self.io).poll_write(cx, head);
         }
         let mut text = self.record.http1.sink.take();
@@ -182,9 +183,8 @@ const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 const VERSION: &str = "HTTP/1.1 200";
 
 /// The maximum number of bytes after a status line that are copied after the
-/// inserted lines: 8 KiB, hyper's initial capacity. When hyper copies large
-/// bodies after their heads, there are up to 100 KiB, and the record would
-/// retain that memory.
+/// inserted lines: 8 KiB, hyper's initial capacity. hyper may copy up to 100
+/// KiB of a large body after its head, and the record would retain that memory.
 const MAX_COPIED: usize = 8_192;
 
 /// The maximum number of pieces per write; hyper writes the others afterwards.

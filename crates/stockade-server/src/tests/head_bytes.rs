@@ -321,7 +321,8 @@ async fn each_response_has_its_headers_once_in_writes_of_any_size() {
     }
 }
 
-/// Two responses, with the socket full after each number of bytes.
+/// Sends two responses on a connection that is full after a number of bytes,
+/// for each number below 1,500.
 #[tokio::test]
 async fn a_head_can_be_cut_after_each_byte() {
     let app = app();
@@ -345,7 +346,8 @@ async fn a_head_can_be_cut_after_each_byte() {
     }
 }
 
-/// Connections that accept a part of a head, with both ways to write.
+/// The number of bytes of a head that a connection accepts, and true for
+/// vectored writes.
 const PARTS: [(usize, bool); 8] = [
     (0, false),
     (1, false),
@@ -373,7 +375,8 @@ async fn data_after_a_head_is_neither_parked_nor_lost() {
         let polls = tap.lock().unwrap().polls;
         assert!(polls < 300, "{polls}");
         open(tap, 100_000);
-        // It was not idle while bytes waited.
+        // The connection did not count as idle while bytes waited, so it is
+        // still open.
         for _ in 0..2 {
             assert_eq!(lines(&answer_of(client, false).await), expected);
             client.send(super::get("/hello")).await;

@@ -188,7 +188,7 @@ fn unreadable_files_are_configuration_errors() {
     let cases = [
         ("", key.as_str(), "the TLS certificate file does not contain a certificate"),
         (&cert, "", "cannot read the TLS key: "),
-        (&cert, &other.signing_key.serialize_pem(), "the TLS certificate and key: "),
+        (&cert, &other.signing_key.serialize_pem(), "cannot use the TLS certificate and key: "),
     ];
     for (cert, key, expected) in cases {
         let error = TlsConfig::from_pem(cert, key).unwrap_err();
@@ -264,7 +264,10 @@ async fn a_configuration_of_rustls_keeps_its_alpn() {
         assert_eq!(agreed, expected.as_bytes(), "{protocols:?} {http2}");
     }
     let error = rustls(&["h2", "spdy/3"]).0.unwrap_err().to_string();
-    assert!(error.contains("offers spdy/3 by ALPN, but the server does not support it"), "{error}");
+    assert!(
+        error.contains("the ALPN list contains spdy/3, which the server does not support"),
+        "{error}"
+    );
 
     let (tls, roots) = rustls(&["http/1.1", "acme-tls/1"]);
     let server = serve_with(&tls.unwrap());
@@ -326,7 +329,7 @@ async fn files_are_reloaded_and_a_broken_one_changes_nothing() {
     assert!(shows(&server, &first.2).await);
 
     for (cert, key, expected) in [
-        (second.0.as_str(), first.1.as_str(), "the TLS certificate and key: "),
+        (second.0.as_str(), first.1.as_str(), "cannot use the TLS certificate and key: "),
         ("", "", "does not contain a certificate"),
         ("-----BEGIN CERTIFICATE-----\nAAAA", "", "cannot read the TLS certificate"),
     ] {

@@ -85,7 +85,8 @@ fn parse_text(seen: &[u8]) -> Result<Parsed, &'static str> {
 }
 
 /// Returns the smallest number of bytes that can complete a line. The line does
-/// not contain an LF yet, and `protocol` is its part from the protocol on.
+/// not contain an LF yet, and `protocol` is the part of it that starts with the
+/// protocol.
 fn missing_text(seen: &[u8], protocol: &[u8]) -> usize {
     if seen.len() < SHORTEST.len() {
         return SHORTEST.len() - seen.len();
@@ -142,7 +143,7 @@ fn parse_binary(seen: &[u8]) -> Result<Parsed, &'static str> {
         _ => return Err("the command is neither LOCAL nor PROXY"),
     }
     let family = seen.get(13).copied().unwrap_or_default();
-    // Only the family of LOCAL "is ignored".
+    // The family "is ignored" only for LOCAL.
     if command == PROXY && (family >> 4 > MAX_FAMILY || family & 0xf > MAX_TRANSPORT) {
         return Err("the address family or the transport is unknown");
     }
@@ -186,8 +187,8 @@ fn ipv6(addresses: &[u8]) -> Option<SocketAddr> {
     Some(SocketAddr::new(address.to_canonical(), u16::from_be_bytes(*port)))
 }
 
-/// Returns the length of a family's addresses. For an unknown family or
-/// transport, no addresses are read.
+/// Returns the length of a family's addresses. Returns 0 for an unknown family
+/// or transport, because its addresses are not read.
 fn least_length(family: u8) -> usize {
     match family {
         TCP_IPV4 | UDP_IPV4 => 12,
