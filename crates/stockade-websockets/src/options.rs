@@ -59,9 +59,10 @@ pub struct WebSocketOptions {
     /// and discarded, as the specification requires. Default: false.
     pub binary: bool,
     /// True if the handler receives the client's pings, pongs and close as
-    /// messages. They are answered in any case. They neither count against
-    /// [`max_rate`](Self#structfield.max_rate) nor reset
-    /// [`idle_timeout`](Self#structfield.idle_timeout). Default: false.
+    /// messages. Pings and closes are answered even if this is false. Control
+    /// messages neither count against [`max_rate`](Self#structfield.max_rate)
+    /// nor reset [`idle_timeout`](Self#structfield.idle_timeout). Default:
+    /// false.
     pub control_messages: bool,
     /// The schema for messages that are read as JSON. The `validation` of the
     /// route entry takes precedence. Default: none.
@@ -72,7 +73,7 @@ pub struct WebSocketOptions {
     /// A client gets a ping after this time of silence. `None` disables pings.
     /// Default: 30 s.
     pub ping_interval: Option<Duration>,
-    /// The further silence after a ping that ends the connection. Default: 20
+    /// The maximum silence after a ping before the connection ends. Default: 20
     /// s.
     pub ping_timeout: Duration,
     /// The longest time without a message in either direction. After that the

@@ -46,7 +46,7 @@ pub(crate) struct Timeouts {
     closing: bool,
     heard: bool,
     exchanged: bool,
-    /// The time since which the client has accepted none of the waiting bytes.
+    /// The time at which the client stopped accepting the waiting bytes.
     blocked: Option<Instant>,
     pinged: bool,
     silent: Duration,

@@ -118,7 +118,7 @@ impl Decoder {
             frame.come += count as u64;
             let complete = frame.come == head.length;
             if head.opcode.is_control() {
-                // The header was checked: at most 125 bytes.
+                // The header check limits the payload to 125 bytes.
                 unmask(&mut self.control, piece, head.mask, (offset % 4) as usize);
             } else {
                 self.take(head, offset, piece, complete)?;
@@ -191,7 +191,8 @@ impl Decoder {
             length: 0,
             utf8: Utf8Checker::default(),
         });
-        // Checked with the header, to avoid reading the payload in vain.
+        // The limit is checked with the header, so an oversized payload is
+        // never read.
         let max =
             if message.compressed { max_compressed(self.max_payload) } else { self.max_payload };
         if head.length > max - message.length {

@@ -23,7 +23,8 @@ impl Inflater {
     pub(crate) fn new(agreed: Agreed) -> Self {
         Self {
             stream: None,
-            // A larger window can read data from a smaller one.
+            // A larger window can decompress data that was compressed with a
+            // smaller one.
             window_bits: agreed.client_bits.max(MIN_BITS),
             keeps_window: agreed.client_takeover,
         }
@@ -131,7 +132,8 @@ impl Deflater {
             return None;
         }
         if self.keeps_window {
-            // The client needs every message that has changed the window.
+            // The message has changed the window, so the client needs it even
+            // if it did not become smaller.
             self.stream = Some(stream);
             return Some(output);
         }
@@ -201,7 +203,7 @@ mod tests {
             let text = inflate_in_pieces(&mut inflater, bytes, 100, 100).unwrap();
             assert_eq!(text, b"Hello");
         }
-        // Without the window it is invalid.
+        // The second message is invalid if the window is not kept.
         let mut inflater = Inflater::new(agreed(15, false));
         let outcome = inflate_in_pieces(&mut inflater, &[0xf2, 0x00, 0x11, 0x00, 0x00], 100, 100);
         assert_eq!(outcome, Err(Violation::Compressed));

@@ -1,4 +1,4 @@
-//! [`RoomLimits`].
+//! [`RoomLimits`]: the limits of the rooms of a process.
 
 use stockade_errors::__internal::setters;
 

@@ -36,7 +36,7 @@ fn limits_the_rooms_of_a_client() {
     let one = enter(&rooms, Some("2001:db8::1"));
     let neighbour = enter(&rooms, Some("2001:db8::2"));
     assert_eq!([join(&one, "a"), join(&neighbour, "b"), join(&one, "c")], [200, 200, 429]);
-    assert_eq!(join(&neighbour, "a"), 200, "what exists can be joined");
+    assert_eq!(join(&neighbour, "a"), 200, "an existing room can be joined");
 
     let other = enter(&rooms, Some("192.0.2.1"));
     assert_eq!([join(&other, "a"), join(&other, "c"), join(&other, "d")], [200; 3]);
@@ -199,8 +199,8 @@ fn a_backplane_learns_of_the_first_and_last_member() {
 fn try_broadcast_reports_a_dropped_message() {
     let rooms = Rooms::with_backplane(RoomLimits::new(), Notes::default());
     let _member = enter(&rooms, None);
-    assert_eq!(rooms.broadcast(Audience::All, "abc"), 1, "own members get it");
-    assert_eq!(rooms.broadcast(Audience::All, "abcd"), 0, "in the order of all nobody does");
+    assert_eq!(rooms.broadcast(Audience::All, "abc"), 1, "only members of this process receive it");
+    assert_eq!(rooms.broadcast(Audience::All, "abcd"), 0, "no member receives it");
     let outcome = |text: &str| rooms.try_broadcast(Audience::All, text).unwrap_err();
     assert_eq!(ApiError::from(outcome("abc")).status(), 503);
     assert_eq!(ApiError::from(outcome("abcd")).status(), 413);

@@ -262,11 +262,11 @@ async fn the_limit_applies_to_decompressed_bytes() {
     let bomb = client.compress(&vec![b'a'; 1 << 20]);
     client.send(TEXT | RSV1, &bomb[..100]).await;
     client.closes_with(1009).await;
-    // A discarded binary message does too.
+    // A bomb in a discarded binary message also ends the connection.
     let mut client = open(OFFER, options()).await;
     client.send_compressed(BINARY, &vec![0; 1 << 20], usize::MAX).await;
     client.closes_with(1009).await;
-    // Compressed bytes that produce nothing are limited too.
+    // Compressed bytes that produce no output are limited too.
     let mut client = open(OFFER, options()).await;
     let empty = [0, 0, 0, 0xff, 0xff].repeat(1_000);
     client.send(TEXT | RSV1, &empty).await;
@@ -318,7 +318,8 @@ async fn invalid_data_ends_the_connection() {
             client.closes_with(1007).await;
         }
     }
-    // A block of an unknown type, and a distance before the start.
+    // A block of an unknown type, and a back-reference to bytes before the
+    // start.
     check(&[0x06, 0xff]).await;
     check(&[0xf2, 0x00, 0x11, 0x00, 0x00]).await;
     // Invalid UTF-8, in the middle of a message and at its end.
