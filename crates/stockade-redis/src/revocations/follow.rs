@@ -144,6 +144,7 @@ impl Follower {
 const BETWEEN_READINGS: Duration = Duration::from_millis(50);
 /// The interval between checks for a different server process.
 const BETWEEN_COMPARISONS: Duration = Duration::from_secs(5);
-/// The minimum interval between repairs of a log that has not lost anything.
+/// The minimum interval between repairs, unless the log is known to have lost
+/// entries.
 const BETWEEN_REPAIRS: Duration = Duration::from_secs(1);
 const BETWEEN_SWEEPS_SECONDS: u64 = 60;

@@ -15,11 +15,12 @@ pub(crate) struct Listening {
     /// recorded here and read from the log later, which preserves the order.
     is_reading: bool,
     heard_meanwhile: Option<Position>,
-    /// The last message of each process, by the sender's sequence number.
+    /// The sequence number of the last message from each process.
     senders: HashMap<u64, u64>,
     /// True if the numbers decreased: the server has lost the end of its data.
     went_back: bool,
-    /// True if the server may have lost data without a sign in its response.
+    /// True if the server may have lost data although its responses do not show
+    /// it.
     is_suspected: bool,
 }
 
@@ -43,7 +44,7 @@ pub(crate) enum Step {
 pub(crate) struct LogQuery {
     /// The known position. `None` requests only the current position.
     pub(crate) after: Option<Position>,
-    /// True if the epoch must end.
+    /// True if the server must start a new epoch.
     pub(crate) renew: bool,
 }
 
@@ -54,7 +55,7 @@ pub(crate) struct LogReply {
     pub(crate) messages: Vec<(u64, Vec<u8>)>,
 }
 
-/// The result of a response.
+/// The result of processing a response.
 #[derive(Debug, Default)]
 pub(crate) struct Filled {
     /// A gap, with the number of missed messages if known.
@@ -193,7 +194,7 @@ impl Listening {
         self.senders.get(&envelope.node).is_none_or(|last| envelope.count > *last)
     }
 
-    /// Drops a message that its sender has published before.
+    /// Drops a message that is not newer than the last one from its sender.
     fn check_sender(&mut self, envelope: &Envelope<'_>) -> Step {
         if !self.is_new(envelope) {
             return Step::Drop;

@@ -223,7 +223,7 @@ async fn table<S: Subject>(open: impl Fn(&str) -> S) -> Vec<Row> {
     tokio::time::sleep(OUTAGE).await;
     late.restart();
     let back = load.wait_for_success(PATIENCE).await;
-    rows.push(Row::of("not there for the first 3 s", back, &load.end()));
+    rows.push(Row::of("not running for the first 3 s", back, &load.end()));
     drop(subject);
     rows
 }
@@ -260,13 +260,13 @@ async fn table_of_the_network<S: Subject>(engine: &Engine, open: impl Fn(&str) -
         let back = load.wait_for_success(PATIENCE).await;
         let fault = match direction {
             Direction::Requests => "requests swallowed for 3 s",
-            Direction::Answers => "answers swallowed for 3 s",
+            Direction::Answers => "responses swallowed for 3 s",
         };
         rows.push(Row::of(fault, back, &load.end()));
         drop(subject);
     }
 
-    // Slower than the deadline, and then faster.
+    // The network is slower than the deadline, and then recovers.
     let (subject, load) = begun(&url(proxy.port));
     assert!(load.wait_for_success(PATIENCE).await.is_some());
     proxy.delay(Duration::from_millis(200));
@@ -279,7 +279,7 @@ async fn table_of_the_network<S: Subject>(engine: &Engine, open: impl Fn(&str) -
     let replica = Engine::start();
     let (subject, load) = begun(&url(proxy.port));
     assert!(load.wait_for_success(PATIENCE).await.is_some());
-    // The server is demoted; new connections reach the promoted one.
+    // The old server becomes a replica, and new connections reach its master.
     proxy.lead_to(replica.port);
     engine.admin(&["REPLICAOF", "127.0.0.1", &replica.port.to_string()]);
     let back = load.wait_for_success(PATIENCE).await;

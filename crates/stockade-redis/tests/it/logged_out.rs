@@ -54,7 +54,7 @@ impl Process {
         let sessions = Sessions::new(store, SessionCookie::new(KeyRing::new(secret())));
         let revocations = redis.revocations();
         let tokens = Auth::tokens(secret(), TokenVerifier::new());
-        // A revocation arrives automatically. A check finds the end of a
+        // Revocations arrive without a recheck. A recheck finds the end of a
         // session.
         let tokens = tokens.revocations(revocations.clone()).recheck_every(HOUR);
         let auth = tokens.or(sessions.auth().recheck_every(Duration::from_millis(50)));
@@ -94,7 +94,7 @@ impl Process {
     }
 }
 
-/// A stream with one event that never ends.
+/// A stream that sends one event and never ends.
 struct HelloThenSilence(Option<Result<Event, Infallible>>);
 
 impl futures_core::Stream for HelloThenSilence {

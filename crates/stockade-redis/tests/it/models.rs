@@ -1,5 +1,6 @@
 //! Compares the Redis stores with the in-memory stores: the same random calls
-//! must have the same outcomes. Two clocks differ, so other tests cover times.
+//! must have the same outcomes. The clocks of the two stores differ, so other
+//! tests cover times.
 
 use std::time::Duration;
 

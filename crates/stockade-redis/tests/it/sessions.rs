@@ -1,5 +1,5 @@
-//! Tests the session store: the guarantees of its trait, and over several links
-//! that no change is lost and no session reappears.
+//! Tests the session store. It upholds the guarantees of its trait. Over
+//! several links it loses no change, and no ended session reappears.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -84,8 +84,8 @@ async fn none_of_ten_thousand_changes_is_lost() {
         ids.push(nodes[0].begin(Some(&subject), &0).await.unwrap().id().unwrap());
     }
     let (begin, contended) = (Instant::now(), Arc::new(AtomicUsize::new(0)));
-    // A store has one second to respond. A busy machine may exceed it, and the
-    // result of that change is unknown.
+    // A store has one second to respond. A response may take longer on a busy
+    // machine, and then the result of the change is unknown.
     let unknown = Arc::new(AtomicUsize::new(0));
     let at_once = Arc::new(Semaphore::new(100));
     let mut changes = JoinSet::new();
@@ -159,9 +159,8 @@ async fn no_change_restores_an_ended_session() {
     assert_eq!(engine.list(&["KEYS", "shop:{session}:of:*"]), Vec::<String>::new());
 }
 
-/// A login that runs concurrently with the end of all sessions is ordered
-/// before or after it. Its session is gone, or the next end of all sessions
-/// finds it.
+/// A login runs concurrently with a call that ends all sessions. Its session is
+/// ended by this call or by the next one.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask redis"]
 async fn ending_all_sessions_misses_none() {

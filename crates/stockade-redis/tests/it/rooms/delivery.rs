@@ -111,7 +111,7 @@ async fn messages_that_redis_cannot_accept_are_errors() {
         assert!(taken <= 5_000);
     }
     assert!((4_000..=4_096 + 128).contains(&taken), "{taken} fit into the queue");
-    assert_eq!(here.rooms.broadcast(room, "dropped"), 1, "own members get it");
+    assert_eq!(here.rooms.broadcast(room, "dropped"), 1, "only members of this process receive it");
     own.has("dropped").await;
     engine.restart();
     // The messages waited for the server, and none is missing.
