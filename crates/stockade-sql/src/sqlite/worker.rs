@@ -66,8 +66,8 @@ impl<J> Drop for Workers<J> {
     fn drop(&mut self) {
         self.queue = None;
         for thread in self.threads.drain(..) {
-            // Work that owns the last clone drops it on this thread, which
-            // cannot join itself.
+            // If the work owns the last clone, the clone is dropped on this
+            // thread, which cannot join itself.
             if thread.thread().id() != thread::current().id() {
                 // A panicked thread has ended too.
                 let _ = thread.join();

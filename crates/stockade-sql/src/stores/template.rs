@@ -1,4 +1,4 @@
-//! Statements for both dialects from one text.
+//! Statements that are written once for both dialects.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use crate::Dialect;
 
 /// A statement of a store in the dialect of its database.
 ///
-/// In the text, `:name` is a text of the parameter, `#name` an integer, and
-/// `#now` the time in milliseconds since 1970. `least`, `json_object` and
-/// `{skip locked}` are translated to the dialect.
+/// In the text, `:name` is a string from the parameter, `#name` is an integer
+/// from it, and `#now` is the time in milliseconds since 1970. `least`,
+/// `json_object` and `{skip locked}` are translated to the dialect.
 #[derive(Debug)]
 pub(super) struct Template(Arc<str>);
 

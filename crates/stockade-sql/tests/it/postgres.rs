@@ -1,4 +1,5 @@
-//! Tests of PostgreSQL only: its types, its errors, and a server that stops.
+//! Tests that apply only to PostgreSQL: its types, its errors, and a server
+//! that stops.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -89,11 +90,11 @@ async fn the_server_converts_every_type() {
     assert_eq!(count(filter("at", Op::Gte, json!("2026-11-23T09:00:00Z"))).await.unwrap(), 1);
     assert_eq!(count(filter("at", Op::Lt, json!("2026-11-23T09:00:00Z"))).await.unwrap(), 0);
     assert_eq!(count(filter("state", Op::Eq, json!("new"))).await.unwrap(), 1);
-    assert!(is_invalid(&count(filter("at", Op::Lt, json!("no time"))).await));
+    assert!(is_invalid(&count(filter("at", Op::Lt, json!("not a time"))).await));
     assert!(is_invalid(&count(filter("state", Op::Eq, json!("lost"))).await));
 
     // No row has such an id.
-    let no_id = "no uuid".to_owned();
+    let no_id = "not a uuid".to_owned();
     assert_eq!(store.get(&no_id, &RowFilter::all()).await.unwrap(), None);
     let missing = store.delete(&no_id, VersionCheck::Any, &RowFilter::all()).await;
     assert!(matches!(missing, Err(StoreError::Missing)), "{missing:?}");
@@ -107,7 +108,7 @@ async fn the_server_converts_every_type() {
 async fn rejects_values_that_postgres_does_not_support() {
     let store = items(&few()).await;
     let Err(StoreError::Invalid(errors)) = store.create(draft("a\0b", 1, "ada")).await else {
-        panic!("U+0000 is no text there");
+        panic!("PostgreSQL text cannot contain U+0000");
     };
     assert_eq!(errors[0].field, "name");
     let filter = Filter { field: "name".to_owned(), op: Op::Eq, values: vec![json!("a\0b")] };
@@ -273,7 +274,7 @@ async fn outage() {
     let store = items(&few()).await;
     let id = store.create(draft("a", 1, "ada")).await.unwrap().value.id;
     assert!(control("kill"));
-    // The connection processes notice the end of the server shortly after.
+    // The server's connection processes stop shortly after the server.
     let noticed = async { while store.get(&id, &RowFilter::all()).await.is_ok() {} };
     tokio::time::timeout(Duration::from_secs(60), noticed).await.unwrap();
     for _ in 0..20 {

@@ -1,5 +1,5 @@
-//! Tests values with several spellings: each store uses one, whichever a client
-//! sends.
+//! Tests values with several spellings: each store uses one canonical spelling,
+//! regardless of the spelling that a client sends.
 
 use std::net::IpAddr;
 
@@ -25,7 +25,7 @@ use crate::requests::{send, send_json, with_query};
 struct Visit {
     id: Uuid,
     device: Option<Uuid>,
-    /// A UUID that the type treats as a plain text.
+    /// A UUID that the type treats as plain text.
     #[schema(format = "uuid")]
     ticket: String,
     address: IpAddr,
@@ -64,7 +64,7 @@ fn spelled(id: &str) -> Value {
     })
 }
 
-/// Returns the same visit as in every response.
+/// Returns the same visit in the canonical spelling of every response.
 fn canonical(id: &str) -> Value {
     json!({
         "id": id,

@@ -24,16 +24,16 @@ use crate::{Dialect, Driver, Row, SqlError, Statement};
 /// Call this once per program and clone the result. [`Sqlite`](crate::Sqlite)
 /// and [`Postgres`](crate::Postgres) also offer it as a method.
 ///
-/// Each process holds all revocations in memory, so checking a token needs no
-/// statement. A task reads new revocations 4 times a second. The table contains
-/// only hashes of tokens and users. Expired rows are removed, at most 5,000
-/// every 5 seconds.
+/// Each process holds all revocations in memory, so checking a token does not
+/// query the database. A task reads new revocations 4 times a second. The table
+/// contains only hashes of tokens and users. Expired rows are removed, at most
+/// 5,000 every 5 seconds.
 ///
 /// [`Revocations::revoke`] takes effect in this process at once. If it fails
-/// because the database is down, the task writes the revocation later. The
-/// status of a token is unknown when the last contact is more than 30 s ago:
-/// see [`Revocations::stale`]. If the table loses rows, for example after a
-/// restored backup, each process writes its own revocations back.
+/// because the database is down, the task writes the revocation later. If the
+/// last contact with the database was more than 30 s ago, the status of a token
+/// is unknown: see [`Revocations::stale`]. If the table loses rows, for example
+/// after a restored backup, each process writes its own revocations back.
 ///
 /// Revoking returns [`RevokeError::Full`] beyond [`Revocations::max_entries`].
 ///

@@ -100,9 +100,9 @@ async fn no_patch_is_lost(name: &str, store: impl Items, writes: u32) {
     let refused = refused.load(Ordering::Relaxed);
     assert_eq!(sum, u64::from(writes), "{name}: changes were lost");
     println!(
-        "{name}: {writes} PATCHes of {ROWS} rows in {took:.1?}, none lost, {refused} answered 412"
+        "{name}: {writes} PATCHes of {ROWS} rows in {took:.1?}, none lost, {refused} got a 412"
     );
-    assert!(refused > 0, "{name}: no two clients met");
+    assert!(refused > 0, "{name}: no two requests conflicted");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
