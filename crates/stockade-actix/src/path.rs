@@ -4,8 +4,8 @@
 //! decoded path that a scope has matched, but stockade needs the raw path.
 //! Slashes are never decoded, so segments can be counted.
 
-/// Returns the rest of a raw path after the scope, which has matched `taken` of
-/// the decoded path.
+/// Returns the part of a raw path after the scope. The scope has matched
+/// `taken` of the decoded path.
 pub(crate) fn after<'p>(raw: &'p str, taken: &str) -> &'p str {
     match taken.matches('/').count() {
         0 => raw,
