@@ -1,4 +1,4 @@
-//! The chapters of the book, which is the folder `book` of the repository.
+//! The chapters of the book, in the folder `book` of the repository.
 //!
 //! | chapters about | files |
 //! |---|---|
