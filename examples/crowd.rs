@@ -10,8 +10,8 @@
 //! opens connections from 127.0.0.1 to 127.0.0.11 and sends half a head on each
 //! (`body`: half a body, `idle`: one whole request). A connection that the
 //! server closes is opened again. Then it sends requests from other addresses,
-//! and prints their longest and median times. Linux has all these addresses;
-//! other systems do not.
+//! and prints their longest and median times. All these addresses exist on
+//! Linux by default, but not on other systems.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

@@ -8,8 +8,9 @@
 //!  "route":"/hello/:name","status":200,"duration_us":41,…}
 //! ```
 //!
-//! The key-values of a line become members of the object. Numbers stay numbers,
-//! and keys without a value are left out. `RUST_LOG` selects the log lines.
+//! The key-value pairs of a line become members of the object. Numbers stay
+//! numbers, and keys without a value are left out. `RUST_LOG` selects the log
+//! lines.
 
 use std::io::{self, Write};
 
@@ -20,7 +21,7 @@ use stockade::middleware::with_request_id;
 use stockade::prelude::*;
 use stockade::serde_json::{Map, to_writer};
 
-/// The members of an object, from the key-values of a log line.
+/// The members of an object, from the key-value pairs of a log line.
 struct Members(Map<String, Value>);
 
 impl<'kvs> VisitSource<'kvs> for Members {

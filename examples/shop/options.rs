@@ -15,7 +15,7 @@ pub fn options(metrics: &Metrics) -> RouterOptions {
         // The number of seconds for which browsers cache preflights. The route
         // option `cors: "*"` relaxes one route.
         .cors(CorsOptions::default().max_age(3_600))
-        // Enabled by default. To disable all or one:
+        // Enabled by default. To disable all of them, or one of them:
         // `.security_headers(false)`, or
         // `.security_headers(SecurityHeaders::default().without("x-frame-options"))`.
         .security_headers(SecurityHeaders::default())

@@ -17,7 +17,8 @@ pub struct Shop {
     pub database: Database,
     pub users: Table<Account>,
     pub products: Table<Product>,
-    /// The image of a product, which replaces an earlier one.
+    /// The images of the products. A new image replaces the earlier one of its
+    /// product.
     pub images: Table<Image>,
     pub carts: Table<Cart>,
     pub orders: Table<Order>,
@@ -179,7 +180,7 @@ pub struct Claims {
 pub struct Cart {
     pub id: u32,
     pub owner: String,
-    /// The number of pieces of each product.
+    /// The quantity of each product, by product id.
     pub items: BTreeMap<u32, u32>,
     /// True once it becomes an order: nothing more can be added.
     pub closed: bool,
