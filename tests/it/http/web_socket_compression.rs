@@ -1,5 +1,5 @@
 //! WebSocket message compression: its settings, the negotiation and the
-//! documents.
+//! generated documents.
 
 use std::pin::pin;
 
@@ -135,7 +135,7 @@ async fn the_test_client_works_without_compression() {
         socket.send_text(text.as_str()).await;
         assert_eq!(socket.receive_text().await, text);
     }
-    // The test client reports an extension that a test offers itself.
+    // The test client panics if a test offers an extension itself.
     let offered = client.websocket("/on").header("sec-websocket-extensions", "permessage-deflate");
     let outcome = tokio::spawn(async move { drop(pin!(offered.connect()).await) }).await;
     let panic = outcome.unwrap_err().into_panic();

@@ -285,10 +285,10 @@ async fn storing_a_response_is_tried_three_times() {
 
     store.refused.store(3, Ordering::SeqCst);
     let begin = Instant::now();
-    assert_eq!(send(&app, "l", "").await, "200 2", "it is sent all the same");
+    assert_eq!(send(&app, "l", "").await, "200 2", "the response is sent anyway");
     assert!(begin.elapsed() <= Duration::from_secs(1), "{:?}", begin.elapsed());
     assert_eq!(store.calls(), ["take", "complete", "complete", "complete"]);
-    assert_eq!(send(&app, "l", "").await, RUNNING, "until the lease runs out");
+    assert_eq!(send(&app, "l", "").await, RUNNING, "until the lease expires");
     advance(Duration::from_secs(30)).await;
     assert_eq!(send(&app, "l", "").await, "200 3");
 }

@@ -82,7 +82,7 @@ fn item() -> Item {
 
 fn rpc() -> Rpc {
     Rpc::new()
-        // The texts of the parameters as the handler receives them.
+        // Returns the parameters that the handler received, as text.
         .method("seen", async |Body(it): Body<Item>| {
             Json(stockade::serde_json::to_string(&it).unwrap())
         })

@@ -393,7 +393,7 @@ async fn a_chat_reaches_the_clients_of_its_topic() {
     tea.send_text("is it hot?").await;
     assert_eq!(too.receive_text().await, "is it hot?");
     too.send_text("yes").await;
-    assert_eq!(tea.receive_text().await, "yes", "and not its own message");
+    assert_eq!(tea.receive_text().await, "yes", "not its own message");
     cups.send_text("x".repeat(4_097)).await;
     assert_eq!(cups.receive_close().await.0, 1009);
     let evil = client.websocket("/chat/tea").origin("https://evil.example").refused().await;

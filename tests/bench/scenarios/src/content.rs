@@ -18,9 +18,9 @@ pub struct Order {
     pub id: u32,
     /// The product name.
     pub product: String,
-    /// The number of pieces.
+    /// The number of items.
     pub quantity: u32,
-    /// The price per piece.
+    /// The price per item.
     pub price: f64,
     /// True if the order is paid.
     pub paid: bool,
@@ -32,7 +32,7 @@ pub const MAX_ORDERS: usize = 2_000;
 /// Returns 100 KB of JSON: [`Orders`], serialized by serde_json.
 ///
 /// # Panics
-/// Never panics, because numbers and texts can always be serialized.
+/// Never panics, because numbers and strings can always be serialized.
 #[must_use]
 pub fn orders() -> Vec<u8> {
     let order = |id: u32| Order {

@@ -1,4 +1,5 @@
-//! A store outage is a 503, and never an unauthenticated request.
+//! During a store outage, requests get a 503. None of them continues
+//! unauthenticated.
 
 use std::future::pending;
 use std::sync::Arc;
