@@ -123,12 +123,12 @@ pub fn run() -> Outcome {
         // below, where a missing database can be reported.
         cargo(&["deny", "check", "bans", "licenses", "sources"])?;
     } else {
-        skip("licences (`cargo install cargo-deny --locked`, then again)");
+        skip("licenses (`cargo install cargo-deny --locked`, then run this again)");
     }
     if !has_cargo("audit") {
-        skip("advisories (`cargo install cargo-audit --locked`, then again)");
+        skip("advisories (`cargo install cargo-audit --locked`, then run this again)");
     } else if !has_advisories() {
-        skip("advisories (no database here; `cargo audit` fetches it, then again)");
+        skip("advisories (no database here; `cargo audit` fetches it, then run this again)");
     } else {
         cargo(&["audit", "--no-fetch"])?;
     }

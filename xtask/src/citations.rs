@@ -1,13 +1,13 @@
 //! Cited files: each file that a document or a comment names must exist.
 //!
-//! A path may omit its leading folders, and `core/extract/body.rs` is
+//! A path may omit its leading folders, and `core/extract/body.rs` means
 //! `crates/stockade-core/src/extract/body.rs`. A Rust file is checked only if
 //! its path has a folder, because examples use names such as `shop.rs`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The files of the workspace, as ends of their paths.
+/// The files of the workspace, as a set of all suffixes of their paths.
 pub struct Files {
     ends: BTreeSet<String>,
 }
@@ -30,7 +30,7 @@ impl Files {
         let mut faults = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let is_prose = is_document || line.trim_start().starts_with("//");
-            // An address may end with the name of any file.
+            // A URL may end with any file name.
             if is_prose && !line.contains("://") {
                 let missing = cited(line).filter(|path| !self.contains(path));
                 faults.extend(
@@ -50,7 +50,7 @@ impl Files {
 }
 
 /// Returns the paths of a line that name a document or a Rust file. `NAME.rs`
-/// stands for any name.
+/// means any name.
 fn cited(line: &str) -> impl Iterator<Item = &str> {
     let is_path = |c: char| c.is_ascii_alphanumeric() || "./-_".contains(c);
     let tokens = line.split(move |c| !is_path(c)).map(|token| token.trim_end_matches('.'));

@@ -108,7 +108,7 @@ fn hash(folder: &Path, text: &str) -> Result<String, String> {
     let mut sum = Command::new("sha256sum");
     announce(sum.arg(&file));
     let output = sum.output().map_err(fault)?;
-    let hex = output.stdout.get(..64).ok_or("sha256sum fails")?;
+    let hex = output.stdout.get(..64).ok_or("sha256sum failed")?;
     let byte = |pair: &[u8]| u8::from_str_radix(&String::from_utf8_lossy(pair), 16);
     let bytes: Result<Vec<u8>, _> = hex.chunks(2).map(byte).collect();
     Ok(format!("'sha256-{}'", base64(&bytes.map_err(|error| error.to_string())?)))
@@ -143,8 +143,8 @@ fn policy(scripts: &[String], styles: &[String]) -> String {
 fn licenses(packages: &Path) -> Result<String, String> {
     let map = fs::read_to_string(packages.join("graphiql/graphiql.min.js.map")).map_err(fault)?;
     let (_, sources) =
-        map.split_once("\"sources\":[").ok_or("the source map does not have sources")?;
-    let (sources, _) = sources.split_once(']').ok_or("the source map does not have sources")?;
+        map.split_once("\"sources\":[").ok_or("the source map does not list its sources")?;
+    let (sources, _) = sources.split_once(']').ok_or("the source map does not list its sources")?;
     let mut names = BTreeSet::from(["graphiql", "react", "react-dom"]);
     names.extend(sources.split('"').filter_map(package_of));
     let mut all = String::new();
@@ -179,15 +179,15 @@ fn package_of(source: &str) -> Option<&str> {
     Some(&path[..end + length])
 }
 
-/// Compresses the page without name and time, which makes the output
-/// reproducible.
+/// Compresses the page without a file name and a timestamp, which makes the
+/// output reproducible.
 fn compress(folder: &Path, page: &str, to: &Path) -> Outcome {
     let from = folder.join("graphiql.html");
     fs::write(&from, page).map_err(fault)?;
     let mut gzip = Command::new("gzip");
     announce(gzip.args(["--best", "--no-name", "--stdout"]).arg(from));
     let status = gzip.stdout(File::create(to).map_err(fault)?).status().map_err(fault)?;
-    if status.success() { Ok(()) } else { Err("gzip fails".to_owned()) }
+    if status.success() { Ok(()) } else { Err("gzip failed".to_owned()) }
 }
 
 #[cfg(test)]

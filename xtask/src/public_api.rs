@@ -29,7 +29,7 @@ pub fn run() -> Outcome {
         _ => return Err("usage: cargo xtask public-api [--save]".to_owned()),
     };
     let Some(tool) = version(cargo_command().args(["public-api", "--version"])) else {
-        skip("public items (`cargo install cargo-public-api --locked`, then again)");
+        skip("public items (`cargo install cargo-public-api --locked`, then run this again)");
         return Ok(());
     };
     let rustc = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());

@@ -11,7 +11,7 @@ pub(crate) fn report(run: &str, summary: &str) {
     }
 }
 
-/// Reports a skipped check, now and again at the end of `ci`.
+/// Reports a skipped check immediately, and repeats it at the end of `ci`.
 pub fn skip(what: &str) {
     println!("{MARK}{what}");
     note_of(what);

@@ -46,7 +46,7 @@ pub fn refresh() -> Outcome {
         announce(&gzip);
         let status = gzip.stdout(file).status().map_err(fault)?;
         if !status.success() {
-            return Err(format!("gzip fails for {name}"));
+            return Err(format!("gzip failed for {name}"));
         }
     }
     Ok(())

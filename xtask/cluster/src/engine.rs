@@ -17,7 +17,7 @@ use xtask::running::Running;
 /// The Redis servers of a stage, and the settings that nodes need to find them.
 pub struct Engines {
     /// The servers. The first one is the master; in a cluster, it is the master
-    /// of the first third.
+    /// of the first third of the slots.
     pub engines: Vec<Engine>,
     pub sentinels: Vec<Engine>,
     /// Variables for the nodes.
@@ -128,7 +128,7 @@ pub fn until(what: &str, is_so: impl Fn() -> Result<bool, String>) -> Result<(),
     let begin = Instant::now();
     while !is_so()? {
         if begin.elapsed() > Duration::from_secs(60) {
-            return Err(format!("found no {what} within a minute"));
+            return Err(format!("timed out after a minute while waiting for {what}"));
         }
         thread::sleep(Duration::from_millis(20));
     }

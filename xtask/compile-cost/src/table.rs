@@ -15,9 +15,10 @@ pub struct Figures {
     pub first: Cost,
     /// The first optimized build, with all dependencies.
     pub release: Cost,
-    /// An optimized build after an edit, of the program itself only.
+    /// An optimized build of the program after an edit, without its
+    /// dependencies.
     pub release_alone: Cost,
-    /// The lines of LLVM IR for its own crate in a debug build.
+    /// The number of LLVM IR lines of the program's own crate in a debug build.
     pub lines: u64,
     /// The number of compiled crates, including the program.
     pub crates: u64,

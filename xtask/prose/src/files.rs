@@ -12,7 +12,7 @@ pub(crate) struct Group {
 /// Folders without prose of the project.
 const SKIPPED: &[&str] = &["target", ".git", "node_modules", "vectors"];
 
-/// Documents that the project does not write: the user's specification and licenses.
+/// Documents with prose from others: the specification and the licenses.
 const FOREIGN: &[&str] = &["SPECIFICATION.md", "LICENSE.md"];
 
 /// Source folders that form one group each, in addition to each crate.
