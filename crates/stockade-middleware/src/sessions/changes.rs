@@ -155,7 +155,7 @@ impl<T: Serialize + DeserializeOwned> Sessions<T> {
             // data.
             log::warn!(
                 target: "stockade",
-                "the data of a session do not match its type, and so did {unlogged} others: \
+                "the data of a session does not match its type, like {unlogged} others before: \
                  column {}", error.column()
             );
         }
