@@ -14,6 +14,7 @@ mod limits;
 mod middleware;
 mod observability;
 mod openapi;
+mod reported_programs;
 mod rest;
 mod routing;
 mod rpc;
