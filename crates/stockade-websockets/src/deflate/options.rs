@@ -11,10 +11,24 @@ use stockade_core::{IntoSetting, Setting};
 ///
 /// # Memory
 ///
-/// A compressor uses about 300 KiB with 15 window bits and about 150 KiB with
-/// 12; a decompressor uses about 40 KiB. By default they exist only while a
+/// A compressor uses about 310 KiB with 15 window bits and about 180 KiB with
+/// 12; a decompressor uses about 45 KiB. By default they exist only while a
 /// message is compressed or read. With
 /// [`context_takeover`](Self::context_takeover), each connection keeps both.
+///
+/// The memory of the server for each connection, from its resident set with
+/// 1,000 connections over plain TCP on Linux (2026-11-29). Active connections
+/// have echoed two messages of 1 KiB:
+///
+/// | compression | idle | active |
+/// |---|--:|--:|
+/// | off | 16 kB | 17 kB |
+/// | on | 16 kB | 17 kB |
+/// | with context takeover, 15 window bits | 16 kB | 357 kB |
+/// | only the server keeps its window | 16 kB | 336 kB |
+/// | only the client keeps its window | 16 kB | 65 kB |
+/// | with context takeover, 12 window bits | 16 kB | 242 kB |
+/// | with context takeover, 9 window bits | 16 kB | 228 kB |
 ///
 /// ```
 /// use stockade::websockets::{Deflate, WebSocketOptions};
