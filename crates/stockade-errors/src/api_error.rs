@@ -112,12 +112,15 @@ impl ApiError {
     // Spec: Errors › Statuses produced by the framework, row 400.
     #[must_use]
     pub fn validation(errors: impl Into<Vec<FieldError>>) -> Self {
-        let details = Details::Fields { errors: errors.into(), value: OnceLock::new() };
-        let mut error = Self::new(400, "Validation failed");
-        let inner = error.inner_mut();
-        inner.details = Some(details);
-        inner.is_validation = true;
+        let mut error = Self::new(400, "Validation failed").with_field_errors(errors.into());
+        error.inner_mut().is_validation = true;
         error
+    }
+
+    /// Sets these errors as `details.errors`.
+    pub(crate) fn with_field_errors(mut self, errors: Vec<FieldError>) -> Self {
+        self.inner_mut().details = Some(Details::Fields { errors, value: OnceLock::new() });
+        self
     }
 
     /// Creates a 401 `Authentication required`, for a request without a valid
@@ -298,8 +301,10 @@ impl ApiError {
     }
 
     /// Returns the failed fields of a [`validation`](Self::validation) error,
-    /// in schema order. Returns an empty slice for any other error, or if the
-    /// details were replaced.
+    /// in schema order, or the field of [`StoreError::Taken`]. Returns an empty
+    /// slice for any other error, or if the details were replaced.
+    ///
+    /// [`StoreError::Taken`]: crate::StoreError::Taken
     #[must_use]
     pub fn field_errors(&self) -> &[FieldError] {
         match &self.inner.details {

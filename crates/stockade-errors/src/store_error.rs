@@ -3,8 +3,6 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde_json::json;
-
 use crate::{ApiError, BoxError, FieldError};
 
 /// The error of a store for resources, sessions, idempotency keys or rate
@@ -165,8 +163,8 @@ impl From<StoreError> for ApiError {
                     return conflict;
                 }
                 let message = format!("{field} is taken");
-                let error = FieldError::new(field, message, "unique");
-                conflict.with_details(json!({ "errors": [error] }))
+                let error = FieldError::new(field, message, "unique").with_text_id("unique");
+                conflict.with_field_errors(vec![error])
             }
             StoreError::Referenced => {
                 Self::conflict().with_message("Other items refer to this item")

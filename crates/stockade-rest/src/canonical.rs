@@ -119,7 +119,7 @@ impl Canonical {
 
     fn misfit(&self, field: &str, value: &Value) -> Option<FieldError> {
         let message = self.forms.misfit(field, value)?;
-        Some(FieldError::new(field, message, "format"))
+        Some(FieldError::new(field, message, "format").with_text_id("year"))
     }
 
     fn changes(&self, field: &str, value: &Value) -> bool {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use stockade_core::description::SchemaOf;
 use stockade_core::{BoxFuture, Request};
-use stockade_errors::{ApiError, FieldError};
+use stockade_errors::{ApiError, ErrorText, FieldError};
 use stockade_validation::{Schema, ValidationOptions, validate_against_schema};
 
 use crate::access::Operation;
@@ -119,7 +119,7 @@ impl Input {
         let options = ValidationOptions::new();
         let validated = validate_against_schema(&self.schema, sent, &options)?.into_result()?;
         let Value::Object(mut values) = validated else {
-            return Err(ApiError::validation([FieldError::new("", "Must be an object", "type")]));
+            return Err(invalid("", ErrorText::new("object", "Must be an object"), "type"));
         };
         values.retain(|name, _| self.has(name));
         Ok(RawDraft { values, writable: Arc::clone(&self.fields), sent: names })
@@ -166,13 +166,13 @@ impl Core {
                 id => id.to_string() == text,
             };
             // Caches and middleware treat each path as a separate resource.
-            let message = "An id must have its canonical form";
+            let text = ErrorText::new("id-form", "An id is written in one way");
             return if is_canonical {
                 // An upper-case UUID is accepted: clients expect that, and it
                 // identifies the same item.
                 Ok(self.canonical.value(self.id, validated.data))
             } else {
-                Err(invalid(self.id, message, "pattern"))
+                Err(invalid(self.id, text, "pattern"))
             };
         }
         let named = validated.errors.into_iter().map(|mut error| {

@@ -1,6 +1,6 @@
 //! The responses to store failures.
 
-use stockade_errors::{ApiError, FieldError, StoreError};
+use stockade_errors::{ApiError, ErrorText, FieldError, StoreError};
 
 use crate::core::Core;
 use crate::store::Version;
@@ -28,10 +28,6 @@ pub(crate) fn precondition_failed(version: Option<Version>) -> ApiError {
 }
 
 /// Creates a 400 for one field.
-pub(crate) fn invalid(
-    field: impl Into<String>,
-    message: impl Into<String>,
-    rule: &'static str,
-) -> ApiError {
-    ApiError::validation([FieldError::new(field, message.into(), rule)])
+pub(crate) fn invalid(field: impl Into<String>, text: ErrorText, rule: &'static str) -> ApiError {
+    ApiError::validation([FieldError::of_text(field, text, rule)])
 }

@@ -7,6 +7,7 @@ mod construction;
 mod edges;
 mod guarded;
 mod json_patch;
+mod languages;
 mod long_keys;
 mod marked;
 pub(crate) mod nested;

@@ -104,3 +104,27 @@ uuid = Ungültige UUID
 phone = Ungültige Telefonnummer
 credit-card = Ungültige Kreditkartennummer
 date = Ungültiges Datum
+
+one-file = Erwartet: eine einzige Datei
+mediaType = Erlaubt sind nur: { $values }; erhalten: { $got }
+
+parameter = Unbekannter Parameter „{ $field }“
+cursor = Der Cursor gehört nicht zu dieser Liste
+cursor-gone = Der Eintrag am Anfang dieser Seite wurde gelöscht
+filter-value = Der Filter braucht einen Wert
+filters = Höchstens { $limit } Filter erlaubt
+sort = Die Liste kann nicht nach „{ $name }“ sortiert werden
+sort-fields = Höchstens { $limit } Felder für die Sortierung erlaubt
+invalid-id = Ungültiger Wert
+id-form = Die Schreibweise der ID ist nicht die übliche
+id-path = Diese ID kann in keinem Pfad vorkommen
+id-length = Die ID darf höchstens { $limit } Bytes lang sein
+object = Ein Objekt ist erforderlich
+unique = „{ $field }“ ist schon vergeben
+year = Das Jahr muss zwischen 0001 und 9999 liegen
+nul = Der Text darf U+0000 nicht enthalten
+patch-list = Ein JSON-Patch ist eine Liste
+patch-operations = Höchstens { $limit } Operationen erlaubt
+patch-operation = Eine Operation nach RFC 6902 ist erforderlich
+patch-place = Diese Stelle gibt es nicht
+patch-depth = Der Wert ist zu tief verschachtelt

@@ -65,3 +65,29 @@ uuid = Invalid UUID format
 phone = Invalid phone number format
 credit-card = Invalid credit card number
 date = Invalid date
+
+# Files of typed forms.
+one-file = Expected one file
+mediaType = Expected one of { $values }, got { $got }
+
+# Resources: lists, ids and JSON patches.
+parameter = There is no such parameter
+cursor = This is no cursor of such a list
+cursor-gone = The item at which this page begins is gone
+filter-value = A filter has a value
+filters = A list has at most { $limit } filters
+sort = Lists are not sorted by "{ $name }"
+sort-fields = An order has at most { $limit } fields
+invalid-id = Invalid value
+id-form = An id is written in one way
+id-path = No path can have this id
+id-length = An id has at most { $limit } bytes
+object = Must be an object
+unique = { $field } is taken
+year = Year must be from 0001 to 9999
+nul = Text must not contain U+0000
+patch-list = A JSON patch is a list
+patch-operations = A patch has at most { $limit } operations
+patch-operation = Must be an operation of RFC 6902
+patch-place = There is no such place in the item
+patch-depth = The item is nested too deeply

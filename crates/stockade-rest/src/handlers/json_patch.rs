@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use json_patch::jsonptr::{Pointer, PointerBuf};
 use json_patch::{AddOperation, PatchErrorKind, PatchOperation, patch_unsafe};
 use serde_json::Value;
-use stockade_errors::ApiError;
+use stockade_errors::{ApiError, ErrorText};
 use stockade_validation::__internal::equal;
 use stockade_validation::marks::{Marks, is_origin, remove_origins};
 
@@ -30,17 +30,19 @@ impl JsonPatch {
     /// Parses the operations of a patch.
     pub(super) fn of(patch: Value, max_size: u64) -> Result<Self, ApiError> {
         let Value::Array(operations) = patch else {
-            return Err(invalid("", "A JSON patch must be a list", "type"));
+            let text = ErrorText::new("patch-list", "A JSON patch is a list");
+            return Err(invalid("", text, "type"));
         };
         if operations.len() > MAX_OPERATIONS {
-            let message = format!("A patch must have at most {MAX_OPERATIONS} operations");
-            return Err(invalid("", message, "maxItems"));
+            let message = format!("A patch has at most {MAX_OPERATIONS} operations");
+            let text = ErrorText::new("patch-operations", message);
+            return Err(invalid("", text.param("limit", MAX_OPERATIONS), "maxItems"));
         }
         let operation = |(index, mut operation): (usize, Value)| {
             remove_origins(&mut operation);
-            let message = "Must be an operation of RFC 6902";
+            let text = || ErrorText::new("patch-operation", "Must be an operation of RFC 6902");
             serde_json::from_value(operation)
-                .map_err(|_| invalid(format!("[{index}]"), message, "patch"))
+                .map_err(|_| invalid(format!("[{index}]"), text(), "patch"))
         };
         let operations = operations.into_iter().enumerate().map(operation);
         Ok(Self { operations: operations.collect::<Result<_, _>>()?, max_size })
@@ -60,7 +62,10 @@ impl JsonPatch {
         let mut size = size_of(&plain)?;
         for (index, operation) in self.operations.iter().enumerate() {
             let field = || format!("[{index}]");
-            let no_place = || invalid(field(), "The item does not have this location", "patch");
+            let no_place = || {
+                let text = ErrorText::new("patch-place", "There is no such place in the item");
+                invalid(field(), text, "patch")
+            };
             if names_origin(operation) {
                 return Err(no_place());
             }
@@ -91,7 +96,8 @@ impl JsonPatch {
                     return Err(ApiError::new(413, "The patch makes the item too large"));
                 }
                 if place.count() + depth_of(value) > MAX_DEPTH {
-                    return Err(invalid(field(), "The item is nested too deeply", "patch"));
+                    let text = ErrorText::new("patch-depth", "The item is nested too deeply");
+                    return Err(invalid(field(), text, "patch"));
                 }
             }
             patch_unsafe(item, std::slice::from_ref(operation)).map_err(|error| {

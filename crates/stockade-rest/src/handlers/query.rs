@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 use stockade_core::Request;
-use stockade_errors::{ApiError, FieldError};
+use stockade_errors::{ApiError, ErrorText, FieldError};
 use stockade_validation::__internal::did_you_mean;
 use stockade_validation::{ValidationOptions, validate_against_schema};
 
@@ -70,7 +70,10 @@ impl ParsedQuery {
 
     /// Starts the page at a cursor.
     fn begin_at(&mut self, core: &Core, text: &str) -> Result<(), ApiError> {
-        let unreadable = || invalid("cursor", "The cursor does not belong to this list", "custom");
+        let unreadable = || {
+            let text = ErrorText::new("cursor", "This is no cursor of such a list");
+            invalid("cursor", text, "custom")
+        };
         let cursor = Cursor::read(text).ok_or_else(unreadable)?;
         let is_possible = match &cursor.place {
             Place::Keys(keys) => {
@@ -101,7 +104,10 @@ impl ParsedQuery {
         let Some(id) = self.begins_at.take() else { return Ok(()) };
         let item = core.store.get(&id, &self.list_query.scope).await;
         let item = item.map_err(|error| core.failure(error, false))?;
-        let gone = || invalid("cursor", "The first item of this page no longer exists", "custom");
+        let gone = || {
+            let text = ErrorText::new("cursor-gone", "The item at which this page begins is gone");
+            invalid("cursor", text, "custom")
+        };
         self.list_query.after = Some(item.ok_or_else(gone)?.keys(&self.key_names())?);
         Ok(())
     }
@@ -138,8 +144,9 @@ fn validated(core: &Core, sent: Map<String, Value>) -> Result<Map<String, Value>
     let mut errors: Vec<FieldError> = Vec::new();
     for name in sent.keys().filter(|name| !is_known(name)) {
         let hint = did_you_mean(name, core.parameters.iter().map(String::as_str));
-        let message = format!("Unknown parameter{hint}");
-        errors.push(FieldError::new(short(name), message, "additionalProperties"));
+        let message = format!("There is no such parameter{hint}");
+        let error = FieldError::new(short(name), message, "additionalProperties");
+        errors.push(error.with_text_id("parameter"));
     }
     let options = ValidationOptions::query();
     let outcome = validate_against_schema(&core.schemas.query, sent.into(), &options)?;
@@ -167,13 +174,15 @@ fn filters(core: &Core, query: &Map<String, Value>) -> Result<Vec<Filter>, ApiEr
             value => vec![value.clone()],
         };
         if values.is_empty() || values.iter().any(Value::is_null) {
-            return Err(invalid(&*known.parameter, "A filter must have a value", "type"));
+            let text = ErrorText::new("filter-value", "A filter has a value");
+            return Err(invalid(&*known.parameter, text, "type"));
         }
         filters.push(Filter { field: known.field.clone(), op: known.op, values });
     }
     if filters.len() > MAX_FILTERS {
-        let message = format!("A list must have at most {MAX_FILTERS} filters");
-        return Err(invalid("", message, "maxProperties"));
+        let message = format!("A list has at most {MAX_FILTERS} filters");
+        let text = ErrorText::new("filters", message).param("limit", MAX_FILTERS);
+        return Err(invalid("", text, "maxProperties"));
     }
     Ok(filters)
 }
@@ -181,9 +190,11 @@ fn filters(core: &Core, query: &Map<String, Value>) -> Result<Vec<Filter>, ApiEr
 /// Parses an order. The id becomes the last key if it is missing. Duplicate
 /// fields are ignored, because they cannot change the order.
 fn sorts(core: &Core, text: &str) -> Result<Vec<Sort>, ApiError> {
-    let refused = |message: String| invalid("sort", message, "pattern");
+    let refused = |text: ErrorText| invalid("sort", text, "pattern");
     if text.split(',').count() > MAX_SORTS {
-        return Err(refused(format!("An order must have at most {MAX_SORTS} fields")));
+        let text =
+            ErrorText::new("sort-fields", format!("An order has at most {MAX_SORTS} fields"));
+        return Err(refused(text.param("limit", MAX_SORTS)));
     }
     let mut sorts: Vec<Sort> = Vec::new();
     for name in text.split(',') {
@@ -194,7 +205,9 @@ fn sorts(core: &Core, text: &str) -> Result<Vec<Sort>, ApiError> {
         let known = || core.sorts.iter().map(|sort| sort.field.as_str());
         if !known().any(|known| known == field) {
             let hint = did_you_mean(field, known());
-            return Err(refused(format!("Lists cannot be sorted by {:?}{hint}", short(field))));
+            let name = short(field);
+            let message = format!("Lists are not sorted by {name:?}{hint}");
+            return Err(refused(ErrorText::new("sort", message).param("name", name)));
         }
         if !sorts.iter().any(|sort| sort.field == field) {
             sorts.push(Sort { field: field.to_owned(), direction });

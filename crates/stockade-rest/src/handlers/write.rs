@@ -3,7 +3,7 @@
 use http::{StatusCode, header};
 use serde_json::Value;
 use stockade_core::{Request, Response};
-use stockade_errors::{ApiError, StoreError};
+use stockade_errors::{ApiError, ErrorText, StoreError};
 
 use super::Route;
 use super::answer::{header_value, place_of};
@@ -230,10 +230,12 @@ impl Route {
 fn check_place(name: &str, id: &Value) -> Result<(), ApiError> {
     let Value::String(id) = id else { return Ok(()) };
     if id.is_empty() || id == "." || id == ".." || id.chars().any(|it| it.is_ascii_control()) {
-        return Err(invalid(name, "A path cannot contain this id", "pattern"));
+        let text = ErrorText::new("id-path", "No path can have this id");
+        return Err(invalid(name, text, "pattern"));
     }
     if id.len() > MAX_ID {
-        return Err(invalid(name, format!("An id must have at most {MAX_ID} bytes"), "maxLength"));
+        let text = ErrorText::new("id-length", format!("An id has at most {MAX_ID} bytes"));
+        return Err(invalid(name, text.param("limit", MAX_ID), "maxLength"));
     }
     Ok(())
 }
@@ -253,8 +255,8 @@ async fn body(req: &mut Request) -> Result<Value, ApiError> {
     // Programs before this one may have used the other of the two values.
     match repeated_name(&bytes) {
         Some(name) => {
-            let message = format!("Duplicate field '{name}'");
-            Err(invalid(name, message, "type"))
+            let message = format!("Field '{name}' is there twice");
+            Err(invalid(name, ErrorText::new("duplicate", message), "type"))
         }
         None => Ok(body),
     }

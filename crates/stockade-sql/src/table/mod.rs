@@ -113,7 +113,8 @@ impl Table {
                 return (!fits).then(|| bound_error(name, is_above, least, greatest));
             }
             let has_nul = self.dialect == Dialect::Postgres && has_nul(value);
-            has_nul.then(|| FieldError::new(name, "Text must not contain U+0000", "pattern"))
+            let error = || FieldError::new(name, "Text must not contain U+0000", "pattern");
+            has_nul.then(|| error().with_text_id("nul"))
         };
         values.iter().filter_map(misfit).collect()
     }

@@ -46,7 +46,7 @@ impl Content {
             Some(Value::Array(known)) => known.push(place),
             Some(_) => {
                 let error = FieldError::new(&*rule.name, "Expected one file", "type");
-                return Err(ApiError::validation(vec![error]));
+                return Err(ApiError::validation(vec![error.with_text_id("one-file")]));
             }
         }
         Ok(())
@@ -107,5 +107,7 @@ fn check_media_type(rule: &PartRule, part: &Part) -> Result<(), ApiError> {
         return Ok(());
     }
     let message = format!("Expected {}, got {essence}", rule.media_types.join(" or "));
-    Err(ApiError::validation(vec![FieldError::new(&*rule.name, message, "mediaType")]))
+    let error = FieldError::new(&*rule.name, message, "mediaType").with_text_id("mediaType");
+    let error = error.with_param("values", rule.media_types.join(", "));
+    Err(ApiError::validation(vec![error.with_param("got", essence.to_owned())]))
 }
