@@ -94,6 +94,10 @@ pub struct OpenApiOptions {
     /// The webhooks, which are requests that this API sends to other servers.
     /// Default: none.
     pub webhooks: Vec<(String, Webhook)>,
+    /// The host of the documented routes, as declared: `:tenant.example.com`.
+    /// The document also lists the routes without a host. Default: the routes
+    /// of all hosts, which must have different paths.
+    pub host: Option<String>,
     /// True if the document includes limits and middleware, as `x-limits` and
     /// `x-middleware`. Default: false.
     pub internals: bool,
@@ -130,6 +134,7 @@ impl OpenApiOptions {
             internal_servers: false,
             tags: Vec::new(),
             webhooks: Vec::new(),
+            host: None,
             internals: false,
             path: "/openapi.json".to_owned(),
             docs_path: "/docs".to_owned(),
@@ -176,6 +181,34 @@ impl OpenApiOptions {
     /// Sets the [license](ApiInfo#structfield.license) of the API.
     pub fn license(mut self, license: impl Into<String>) -> Self {
         self.info.license = Some(license.into());
+        self
+    }
+
+    /// Sets [`host`](Self#structfield.host): documents the routes of one host.
+    ///
+    /// A path of OpenAPI has no host. If two hosts have the same path, each host
+    /// needs its own document. Routes of the host replace routes without a host
+    /// at the same path.
+    ///
+    /// ```
+    /// use stockade::openapi::{OpenApiOptions, open_api};
+    /// use stockade::prelude::*;
+    ///
+    /// let tenant = routes! {
+    ///     host: ":tenant.example.com",
+    ///     "users": { GET: async || "users of a tenant" },
+    /// };
+    /// let api = routes! { ..tenant, "users": { GET: async || "all users" } };
+    /// let app = create_router(api, RouterOptions::new()).build()?;
+    /// let all = OpenApiOptions::new("Shop", "1.0.0");
+    /// assert!(open_api(&app, &all).is_err());
+    /// let document = open_api(&app, &all.host(":tenant.example.com"))?;
+    /// let servers = &document["paths"]["/users"]["get"]["servers"];
+    /// assert_eq!(servers[0]["url"], "https://{tenant}.example.com");
+    /// # Ok::<(), ConfigError>(())
+    /// ```
+    pub fn host(mut self, host: impl Into<String>) -> Self {
+        self.host = Some(host.into());
         self
     }
 

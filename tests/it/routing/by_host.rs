@@ -384,7 +384,7 @@ fn the_map_the_lock_and_explanations_show_the_host() {
 fn documents_have_a_server_for_the_host() {
     let app = app_of(api());
     let error = open_api(&app, &OpenApiOptions::new("Shop", "1")).unwrap_err().to_string();
-    assert!(error.contains("hide one of the routes with"), "{error}");
+    assert!(error.contains("make a document of each host by `OpenApiOptions::host`"), "{error}");
     let app = app_of(tenant_site());
     let options = OpenApiOptions::new("Shop", "1").server("http://localhost:3000/api/");
     let document = open_api(&app, &options).unwrap();
@@ -396,6 +396,24 @@ fn documents_have_a_server_for_the_host() {
     assert_eq!(*servers, expected);
     let parameters = &document["paths"]["/users/{id}"]["get"]["parameters"];
     assert_eq!(parameters.as_array().map(Vec::len), Some(1), "{parameters}");
+}
+
+#[test]
+fn a_document_of_one_host_lists_its_routes_and_the_routes_of_any_host() {
+    let app = app_of(api());
+    let options = || OpenApiOptions::new("Shop", "1");
+    let document = open_api(&app, &options().host(":tenant.example.com")).unwrap();
+    let paths = document["paths"].as_object().unwrap();
+    let names: Vec<&str> = paths.keys().map(String::as_str).collect();
+    assert_eq!(names, ["/", "/users", "/users/{id}", "/status"]);
+    // The tenant's route replaces `GET /users` of any host, but not `POST`.
+    assert_eq!(paths["/users"]["get"]["servers"][0]["url"], "https://{tenant}.example.com");
+    assert_eq!(paths["/users"]["post"].get("servers"), None);
+    let admin = open_api(&app, &options().host("admin.example.com")).unwrap();
+    let names: Vec<&String> = admin["paths"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["/admin", "/users", "/status"]);
+    let error = open_api(&app, &options().host("admin.example.org")).unwrap_err().to_string();
+    assert!(error.contains("no route has the host \"admin.example.org\""), "{error}");
 }
 
 #[tokio::test]

@@ -36,8 +36,9 @@ use crate::options::{ApiInfo, OpenApiOptions};
 /// with unknown methods, and methods that OpenAPI 3.1 does not support.
 ///
 /// # Errors
-/// Fails if two routes would be the same operation because only the constraints
-/// of their parameters differ, or if two operations have the same name.
+/// Fails if two routes would be the same operation because only their hosts or
+/// the constraints of their parameters differ, or if two operations have the
+/// same name.
 pub fn open_api(app: &App, options: &OpenApiOptions) -> Result<Value, ConfigError> {
     document(&app.route_map(), options)
 }

@@ -1,6 +1,6 @@
 //! The paths of a document with their operations.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 use stockade_errors::ConfigIssue;
@@ -8,6 +8,7 @@ use stockade_map::Tag;
 use stockade_path::{Pattern, Segment};
 use stockade_routing::map::path::capitalised;
 use stockade_routing::map::{RouteInfo, RouteKind, RouteMap};
+use stockade_validation::__internal::did_you_mean;
 
 use super::operation::operation;
 use super::shared::Shared;
@@ -38,9 +39,13 @@ impl Paths {
         let mut names: HashMap<String, String> = HashMap::new();
         let mut ids: HashMap<String, &RouteInfo> = HashMap::new();
         let mut taken = HashMap::new();
-        for route in map.routes.iter().filter(|route| is_listed(route)) {
+        let of_host = OfHost::new(map, options, mistakes);
+        for route in map.routes.iter().filter(|route| is_listed(route) && of_host.lists(route)) {
             let tags = tags_of(route, prefix);
             for (index, template) in route.templates.iter().enumerate() {
+                if of_host.replaces(route, template) {
+                    continue;
+                }
                 let id = operation_id(route, index);
                 if let Some(earlier) = ids.insert(id.clone(), route) {
                     let message = format!(
@@ -60,15 +65,7 @@ impl Paths {
                 let item = paths.items.entry(key).or_insert_with(|| json!({}));
                 let method = route.method.to_ascii_lowercase();
                 if let Some(earlier) = taken.insert((shape(template), &route.method), route) {
-                    mistakes.push(mistake(
-                        route,
-                        format!(
-                            "its path in the document is {} {template}, the same as for {}: \
-                             hide one of the routes with `RouteDocs::hidden`",
-                            route.method,
-                            label(earlier)
-                        ),
-                    ));
+                    mistakes.push(same_operation(route, earlier, template));
                     continue;
                 }
                 item[method] = operation(route, &written);
@@ -116,6 +113,70 @@ impl Paths {
     pub(super) fn into_value(self) -> Value {
         Value::Object(self.items)
     }
+}
+
+/// Returns the error for two routes that a document cannot distinguish.
+fn same_operation(route: &RouteInfo, earlier: &RouteInfo, template: &str) -> ConfigIssue {
+    let advice = if route.host == earlier.host {
+        "hide one by `RouteDocs::hidden`"
+    } else {
+        "a path has no host; make a document of each host by `OpenApiOptions::host`, or hide one \
+         by `RouteDocs::hidden`"
+    };
+    mistake(
+        route,
+        format!(
+            "it is {} {template} in a document, as {} is: OpenAPI cannot tell them apart; {advice}",
+            route.method,
+            label(earlier)
+        ),
+    )
+}
+
+/// The routes of a document with the option [`OpenApiOptions::host`].
+struct OfHost<'m> {
+    host: Option<&'m str>,
+    /// The operations of the host, which replace operations of any host.
+    own: HashSet<(String, &'m str)>,
+}
+
+impl<'m> OfHost<'m> {
+    fn new(
+        map: &'m RouteMap,
+        options: &'m OpenApiOptions,
+        mistakes: &mut Vec<ConfigIssue>,
+    ) -> Self {
+        let host = options.host.as_deref();
+        let is_own = |route: &&RouteInfo| host.is_some() && host_of(route) == host;
+        let routes: Vec<&RouteInfo> = map.routes.iter().filter(is_own).collect();
+        if let Some(host) = host
+            && routes.is_empty()
+        {
+            let known = map.routes.iter().filter_map(host_of);
+            let hint = did_you_mean(host, known);
+            let message = format!("`OpenApiOptions::host`: no route has the host {host:?}{hint}");
+            mistakes.push(ConfigIssue::new(message));
+        }
+        let own = routes.into_iter().flat_map(|route| {
+            route.templates.iter().map(|template| (shape(template), route.method.as_str()))
+        });
+        Self { host, own: own.collect() }
+    }
+
+    /// Returns true if the document lists a route: a route of the host, or of
+    /// any host.
+    fn lists(&self, route: &RouteInfo) -> bool {
+        self.host.is_none() || route.host.is_none() || host_of(route) == self.host
+    }
+
+    /// Returns true if a route of the host replaces a path of another route.
+    fn replaces(&self, route: &RouteInfo, template: &str) -> bool {
+        route.host.is_none() && self.own.contains(&(shape(template), &*route.method))
+    }
+}
+
+fn host_of(route: &RouteInfo) -> Option<&str> {
+    route.host.as_ref().map(|host| host.pattern.as_str())
 }
 
 /// The context of an operation.
