@@ -47,6 +47,9 @@ pub(super) struct RouterLock {
     pub(super) web_sockets: bool,
     #[serde(default, skip_serializing_if = "TrailingSlash::is_strict")]
     pub(super) trailing_slash: TrailingSlash,
+    /// The languages of error messages, the default first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) languages: Vec<String>,
 }
 
 /// The file format.
@@ -61,6 +64,11 @@ struct File {
 
 impl RouterLock {
     fn of(router: &RouterInfo) -> Self {
+        let mut languages = router.languages.clone();
+        // Only the position of the default matters.
+        if let Some((_, others)) = languages.split_first_mut() {
+            others.sort_unstable();
+        }
         Self {
             security_headers: router.security_headers.iter().cloned().collect(),
             cors: router.cors.clone(),
@@ -71,6 +79,7 @@ impl RouterLock {
             problem_details: router.problem_details,
             web_sockets: router.web_sockets,
             trailing_slash: router.trailing_slash,
+            languages,
         }
     }
 }

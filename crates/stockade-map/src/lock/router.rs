@@ -5,10 +5,11 @@ use serde_json::Value;
 use super::compare::Comparison;
 use super::limits::{amount, quota};
 use super::rules::{
-    BODY_HIGHER, BODY_LOWER, CREDENTIALS_OFF, CREDENTIALS_ON, EXPOSE_CHANGED, LockRule,
-    MESSAGE_LARGER, MESSAGE_SMALLER, ORIGIN_ADDED, ORIGIN_REMOVED, PROBLEMS_CHANGED, PROXY_CHANGED,
-    SECURITY_HEADER_ADDED, SECURITY_HEADER_CHANGED, SECURITY_HEADER_REMOVED, SLASH_OPTIONAL,
-    SLASH_REQUIRED, SUBPROTOCOL_ADDED, SUBPROTOCOL_REMOVED, WEB_SOCKETS_OFF, WEB_SOCKETS_ON,
+    BODY_HIGHER, BODY_LOWER, COMPRESSION_CHANGED, CREDENTIALS_OFF, CREDENTIALS_ON, EXPOSE_CHANGED,
+    LANGUAGE_ADDED, LANGUAGE_DEFAULT, LANGUAGE_REMOVED, LockRule, MESSAGE_LARGER, MESSAGE_SMALLER,
+    ORIGIN_ADDED, ORIGIN_REMOVED, PROBLEMS_CHANGED, PROXY_CHANGED, SECURITY_HEADER_ADDED,
+    SECURITY_HEADER_CHANGED, SECURITY_HEADER_REMOVED, SLASH_OPTIONAL, SLASH_REQUIRED,
+    SUBPROTOCOL_ADDED, SUBPROTOCOL_REMOVED, WEB_SOCKETS_OFF, WEB_SOCKETS_ON,
 };
 use super::schema::Direction;
 use crate::{CorsInfo, WebSocketInfo};
@@ -47,8 +48,27 @@ pub(super) fn compare(c: &mut Comparison<'_>) {
         let rule = if after > before { SLASH_OPTIONAL } else { SLASH_REQUIRED };
         c.note(rule, "router/trailing_slash", before, after);
     }
+    languages(c, &old.languages, &new.languages);
     let rules = (WEB_SOCKETS_ON, WEB_SOCKETS_OFF);
     flag(c, "router/web_sockets", (old.web_sockets, new.web_sockets), rules);
+}
+
+/// Compares the languages of error messages. The default language is the first;
+/// without languages, messages are English.
+fn languages(c: &mut Comparison<'_>, old: &[String], new: &[String]) {
+    const AT: &str = "router/languages";
+    let english = ["en".to_owned()];
+    let before = if old.is_empty() { &english } else { old };
+    let after = if new.is_empty() { &english } else { new };
+    for language in before.iter().filter(|language| !after.contains(language)) {
+        c.note(LANGUAGE_REMOVED, AT, language, Value::Null);
+    }
+    for language in after.iter().filter(|language| !before.contains(language)) {
+        c.note(LANGUAGE_ADDED, AT, Value::Null, language);
+    }
+    if before.first() != after.first() {
+        c.note(LANGUAGE_DEFAULT, AT, before.first(), after.first());
+    }
 }
 
 /// Compares a boolean setting. The rules are for on and for off.
@@ -110,6 +130,8 @@ pub(super) fn web_socket(c: &mut Comparison<'_>, old: &WebSocketInfo, new: &WebS
     for name in new.subprotocols.iter().filter(|name| !old.subprotocols.contains(name)) {
         c.note(SUBPROTOCOL_ADDED, "web_socket/subprotocols", Value::Null, name);
     }
+    let rules = (COMPRESSION_CHANGED, COMPRESSION_CHANGED);
+    flag(c, "web_socket/compression", (old.compression, new.compression), rules);
     // If nothing is known, any message may be sent or received.
     let any = Value::Bool(true);
     let (before, after) = (old.receives.as_ref(), new.receives.as_ref());

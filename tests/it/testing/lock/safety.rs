@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use stockade::http::Method;
+use stockade::i18n::{Catalogs, ENGLISH};
 use stockade::middleware::rate_limit::HOUR;
 use stockade::middleware::{
     CorsOptions, RateLimit, SecurityHeaders, TrustProxy, named, with_permission, with_role,
@@ -333,12 +334,26 @@ fn origins() -> Vec<Mutation> {
             "- subprotocol-added",
         ),
         mutation(
+            "messages are compressed",
+            (socket(ws()), socket(ws().compression(true))),
+            "- compression-changed reply-header-added request-header-added",
+            "B compression-changed reply-header-removed request-header-removed",
+        ),
+        mutation(
             "a route has rules for origins of its own",
             (api(routes! { "x": { GET: async || () } }), route(A)),
             "BW credentials-allowed origin-added origin-removed",
             "BW credentials-refused origin-added origin-removed",
         ),
     ]
+}
+
+/// Returns options with messages in these languages, the default first.
+fn languages(tags: &[&str]) -> RouterOptions {
+    let texts =
+        tags.iter().fold(Catalogs::builtin(), |texts, tag| texts.add(tag, ENGLISH).unwrap());
+    let texts = texts.default_language(tags[0]).unwrap();
+    RouterOptions::new().rate_limit(false).languages(texts)
 }
 
 fn router() -> Vec<Mutation> {
@@ -383,6 +398,18 @@ fn router() -> Vec<Mutation> {
             (with(options()), with(options().trailing_slash(stockade::TrailingSlash::Redirect))),
             "- trailing-slash-optional",
             "B trailing-slash-required",
+        ),
+        mutation(
+            "messages have a language more",
+            (with(languages(&["en", "de"])), with(languages(&["en", "de", "fr"]))),
+            "- language-added",
+            "B language-removed",
+        ),
+        mutation(
+            "messages have another default language",
+            (with(languages(&["en", "de"])), with(languages(&["de", "en"]))),
+            "B language-default-changed",
+            "B language-default-changed",
         ),
         mutation(
             "a fallback comes",
