@@ -7,7 +7,7 @@ use stockade::RouteDocs;
 use stockade::extract::{Body, FilePart, FileStream, Multipart, Query};
 use stockade::openapi::OpenApiOptions;
 use stockade::prelude::*;
-use stockade::testing::{MultipartForm, TestClient};
+use stockade::testing::{MultipartForm, TestClient, check_schemas};
 
 #[derive(Deserialize, Schema)]
 struct Upload {
@@ -137,6 +137,16 @@ async fn documents_show_files_and_their_media_types() {
     assert_eq!((&file["type"], &file["format"]), (&json!("string"), &json!("binary")));
     assert_eq!(schema["properties"]["previews"]["items"]["format"], "binary");
     assert_eq!(schema["required"], json!(["title", "file"]));
+}
+
+#[tokio::test]
+async fn check_schemas_sends_forms_with_files() {
+    let router = create_router(routes! { "uploads": { POST: upload } }, RouterOptions::new());
+    let report = check_schemas(router).cases(32).kept_in(None).try_run().await.unwrap();
+    assert!(report.is_passed(), "{report}");
+    let route = &report.routes[0];
+    assert_eq!((route.valid, route.replies.get(&200)), (32, Some(&32)), "{report}");
+    assert_eq!((route.rules, route.not_checked.len()), (8, 0), "{report}");
 }
 
 #[derive(Deserialize, Schema)]

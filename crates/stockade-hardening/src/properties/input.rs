@@ -11,6 +11,7 @@ use url::form_urlencoded;
 
 use super::breaks::Break;
 use super::fit::names_of;
+use super::form::{self, FORM_DATA, FileField};
 use super::text;
 use super::values::{Focus, Maker, Source, parts_of};
 use crate::shot::Shot;
@@ -30,6 +31,9 @@ pub(super) struct Input {
 pub(super) struct Body {
     pub(super) media_type: String,
     pub(super) value: Value,
+    /// The fields of a form with files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) files: Vec<FileField>,
 }
 
 /// The part of a request that violates a rule.
@@ -64,6 +68,10 @@ impl Input {
             shot = shot.add("host", host.example());
         }
         let Some(body) = &self.body else { return shot };
+        if let (FORM_DATA, Some(members)) = (&*body.media_type, body.value.as_object()) {
+            let (content_type, bytes) = form::encoded(members, &body.files);
+            return shot.body(&content_type, bytes);
+        }
         let bytes = match &*body.media_type {
             JSON => body.value.to_string(),
             FORM => body.value.as_object().map(pairs).unwrap_or_default(),
@@ -188,16 +196,23 @@ fn body_of(
     let mut error = "cannot generate a form for its body".to_owned();
     for content in &info.content {
         let media_type = &*content.media_type;
-        if focus.is_some() && media_type != JSON {
+        if focus.is_some() && Some(media_type) != broken_form(info) {
             continue;
         }
         // A form cannot hold nested members.
-        if media_type == FORM && !is_flat_schema(maker, &content.schema) {
+        if matches!(media_type, FORM | FORM_DATA) && !is_flat_schema(maker, &content.schema) {
             continue;
         }
         let flat = Maker { source: Source::Query, ..maker.clone() };
+        let mut files = Vec::new();
         let (weight, made) = match media_type {
             JSON => (4, maker.values(&content.schema, focus)),
+            FORM_DATA => {
+                files = form::file_fields(&maker.schemas, &content.schema);
+                let schema = form::with_texts(&maker.schemas, &content.schema);
+                let schema = form::with_limits(&maker.schemas, &schema);
+                (1, flat.values(&schema, focus))
+            }
             FORM | TEXT => (1, flat.values(&content.schema, None)),
             ANY => (1, Ok(Just(Value::from("text")).boxed())),
             other => (1, Err(format!("cannot generate bodies of type {other}"))),
@@ -207,8 +222,12 @@ fn body_of(
         let media_type = media_type.to_owned();
         match made {
             Ok(made) => {
-                let values = made.prop_filter("found no body that fits its format", is_writable);
-                let body = move |value| Some(Body { media_type: media_type.clone(), value });
+                let values =
+                    made.prop_filter("no body was found that its form can hold", is_writable);
+                let body = move |value| {
+                    let (media_type, files) = (media_type.clone(), files.clone());
+                    Some(Body { media_type, value, files })
+                };
                 forms.push((weight, values.prop_map(body).boxed()));
             }
             Err(why) => error = format!("body: {why}"),
@@ -221,6 +240,13 @@ fn body_of(
         return Err(error);
     }
     Ok(prop::strategy::Union::new_weighted(forms).boxed())
+}
+
+/// Returns the media type of bodies that violate a rule: JSON, or a form with
+/// files if the route does not accept JSON.
+pub(super) fn broken_form(info: &BodyInfo) -> Option<&str> {
+    let accepts = |wanted: &str| info.content.iter().any(|content| content.media_type == wanted);
+    [JSON, FORM_DATA].into_iter().find(|wanted| accepts(wanted))
 }
 
 /// Returns true if all listed members are scalars or lists of scalars.
@@ -249,7 +275,9 @@ fn is_scalar(maker: &Maker, rules: &Value) -> bool {
 /// Returns true if a body of this media type can contain the value.
 pub(super) fn can_be_body(media_type: &str, value: &Value) -> bool {
     match media_type {
-        FORM => can_be_pairs(value) && value.as_object().is_some_and(|it| !it.is_empty()),
+        FORM | FORM_DATA => {
+            can_be_pairs(value) && value.as_object().is_some_and(|it| !it.is_empty())
+        }
         TEXT => value.as_str().is_some_and(|text| !text.is_empty()),
         _ => true,
     }

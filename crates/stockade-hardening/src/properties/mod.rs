@@ -4,6 +4,7 @@
 mod breaks;
 mod case;
 mod fit;
+mod form;
 mod input;
 mod kept;
 mod progress;

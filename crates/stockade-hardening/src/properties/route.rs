@@ -12,7 +12,8 @@ use stockade_routing::map::{Need, RouteInfo, RouteKind};
 use super::breaks::{self, Break, Unbroken};
 use super::case::Aim;
 use super::fit::Schemas;
-use super::input::{Input, InputPart, JSON, can_be_body, can_be_pairs, inputs};
+use super::form;
+use super::input::{Input, InputPart, JSON, broken_form, can_be_body, can_be_pairs, inputs};
 use super::kept::SavedFailure;
 use super::report::{NotChecked, Property, PropertyFailure, RouteReport};
 use super::text::Alphabet;
@@ -181,9 +182,21 @@ impl<'c> RouteCheck<'c> {
         if let Some(schema) = &self.route.query {
             all.push((InputPart::Query, breaks::of(&of(Source::Query), schema, "")));
         }
-        let bodies = self.route.body.iter().flat_map(|body| &body.content);
-        if let Some(content) = bodies.into_iter().find(|content| content.media_type == JSON) {
-            all.push((InputPart::Body, breaks::of(&of(Source::Body), &content.schema, "")));
+        if let Some(body) = &self.route.body
+            && let Some(form) = broken_form(body)
+            && let Some(content) = body.content.iter().find(|it| it.media_type == form)
+        {
+            let found = if form == JSON {
+                breaks::of(&of(Source::Body), &content.schema, "")
+            } else {
+                let schema = form::with_texts(&self.maker.schemas, &content.schema);
+                let schema = form::with_limits(&self.maker.schemas, &schema);
+                let (mut found, unbroken) = breaks::of(&of(Source::Query), &schema, "");
+                // The size of a part is not a rule of the schema: it is a 413.
+                found.retain(|it| !form::is_size(&schema, it));
+                (found, unbroken)
+            };
+            all.push((InputPart::Body, found));
         }
         let mut found = Vec::new();
         let mut unbroken = Vec::new();
