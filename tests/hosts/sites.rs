@@ -40,6 +40,18 @@ async fn hosts_are_the_same_in_actix() {
         compare(actix::whole(router(), place)).await;
         compare(actix::routes(router(), place)).await;
     }
-    let acme = TestClient::live(&actix::whole(router(), ""));
-    acme.get("/").header("host", "acme.example.com").await.assert_text("acme");
+    for address in [actix::whole(router(), ""), actix::routes(router(), "")] {
+        let acme = TestClient::live(&address);
+        acme.get("/").header("host", "acme.example.com").await.assert_text("acme");
+        acme.get("/").header("host", "a.b.example.com").await.assert_status(404);
+    }
+}
+
+#[actix_web::test]
+async fn the_root_of_an_actix_application_has_its_routes() {
+    let api = routes! { GET: async || "home", ":page?": { POST: async || "posted" } };
+    let client = TestClient::live(&actix::routes(create_router(api, RouterOptions::new()), ""));
+    client.get("/").await.assert_text("home");
+    client.post("/").await.assert_text("posted");
+    client.post("/x").await.assert_text("posted");
 }

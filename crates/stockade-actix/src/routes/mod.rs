@@ -34,11 +34,15 @@ impl ActixRoutes {
 impl HttpServiceFactory for ActixRoutes {
     fn register(self, config: &mut AppService) {
         let paths = paths(&self.routes.routes());
+        // The empty path is the path of a scope. An application has none, so its
+        // first path is a slash.
+        let root = if config.is_root() { "/" } else { "" };
         let mut add = |path: &ActixPath, routes: Vec<HostRoute>, by_method: bool| {
             let guard = RouteGuard { routes, by_method, part: path.part.clone() };
             let (own, part) = (self.routes.clone(), path.part.clone());
             let service = fn_service(move |request| handle(&own, &part, request));
-            Resource::new(&*path.text).guard(guard).default_service(service).register(config);
+            let text = if path.text.is_empty() { root } else { &*path.text };
+            Resource::new(text).guard(guard).default_service(service).register(config);
         };
         for path in &paths {
             for route in &path.routes {
