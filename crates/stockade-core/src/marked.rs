@@ -40,7 +40,9 @@ impl RouteMarks {
     ) -> Option<Self> {
         let typed = validation.inputs.iter().filter(|input| input.source == InputFrom::Body);
         let schemas = typed.map(|input| &input.schema).chain(&validation.body);
-        let sent = schemas.map(Marks::of).filter(|marks| marks.has(Mark::ReadOnly));
+        let sent: Vec<Marks> = schemas.map(Marks::of).collect();
+        faults.extend(sent.iter().find_map(|marks| ignored(marks, Mark::ReadOnly, "the body")));
+        let sent = sent.into_iter().filter(|marks| marks.has(Mark::ReadOnly));
         let sent: Vec<Marks> = sent.collect();
         faults.extend(sent.iter().find_map(Marks::required_read_only).map(|path| {
             format!(
@@ -51,13 +53,16 @@ impl RouteMarks {
         let shown = doc.facts.answers.iter().flat_map(|answer| {
             let schemas = contents(answer).filter_map(|content| match &content.schema {
                 // Its errors are reported when it is described.
-                ContentSchema::Of(schema) if schema.shown().is_some() => schema.schema().ok(),
+                ContentSchema::Of(schema) if schema.may_be_marked() => schema.schema().ok(),
                 ContentSchema::Made(schema) => Some(schema.clone()),
                 _ => None,
             });
             schemas.map(|schema| (answer.status, Marks::of(&schema)))
         });
-        let shown = shown.filter(|(_, marks)| marks.has(Mark::WriteOnly));
+        let shown: Vec<(StatusDoc, Marks)> = shown.collect();
+        let reply = |marks| ignored(marks, Mark::WriteOnly, "a response");
+        faults.extend(shown.iter().find_map(|(_, marks)| reply(marks)));
+        let shown = shown.into_iter().filter(|(_, marks)| marks.has(Mark::WriteOnly));
         let shown: Vec<(StatusDoc, Marks)> = shown.collect();
         let is_marked = !sent.is_empty() || !shown.is_empty();
         is_marked.then_some(Self { sent, shown })
@@ -170,6 +175,15 @@ fn is_json(headers: &HeaderMap) -> bool {
 #[cold]
 fn unreadable(error: impl std::fmt::Display) -> ApiError {
     ApiError::internal(format!("a response with write-only fields cannot be read: {error}"))
+}
+
+/// Returns the configuration error for a mark without effect.
+fn ignored(marks: &Marks, mark: Mark, place: &str) -> Option<String> {
+    let pointer = marks.ignored(mark)?;
+    Some(format!(
+        "the schema of {place} has a mark without effect at `{pointer}`: alternatives and \
+         conditions cannot mark a place, so mark a property of the schema around them"
+    ))
 }
 
 fn contents(answer: &ResponseDoc) -> impl Iterator<Item = &Content> {

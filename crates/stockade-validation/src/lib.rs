@@ -133,7 +133,11 @@
 //!   combined only with `title`, `default` and keywords for a single value. In
 //!   combination with `properties`, `items` or other alternatives, it behaves
 //!   like a part of `allOf`.
-//! - `readOnly` and `writeOnly` inside alternatives affect only documents.
+//! - `readOnly` and `writeOnly` inside alternatives are annotations of a
+//!   document. They are configuration errors of resources and JSON-RPC methods,
+//!   which cannot apply them there.
+//! - `separator`, `style`, `maxBytes` and `mediaTypes` inside alternatives are
+//!   configuration errors.
 //! - Unknown keywords are configuration errors. `$dynamicRef` and references to other
 //!   documents are not supported. Every `format` is checked.
 //! - A validation takes at most 200,000 steps, plus 256 for each value. A value

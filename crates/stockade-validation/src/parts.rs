@@ -31,6 +31,24 @@ pub(crate) struct Parts {
     pub(crate) unevaluated_properties: Option<Box<Rule>>,
 }
 
+impl Parts {
+    /// Returns all rules.
+    pub(crate) fn rules(&self) -> impl Iterator<Item = &Rule> {
+        let lists = self.all_of.iter().chain(&self.any_of).chain(&self.one_of);
+        let named = self.dependent_schemas.iter().chain(&self.patterns).map(|(_, rule)| rule);
+        let single = [
+            &self.not,
+            &self.condition,
+            &self.then,
+            &self.otherwise,
+            &self.contains,
+            &self.unevaluated_items,
+            &self.unevaluated_properties,
+        ];
+        lists.chain(named).chain(single.into_iter().filter_map(|rule| rule.as_deref()))
+    }
+}
+
 /// A boolean as a rule, for keywords that accept both.
 impl From<bool> for Rule {
     /// Creates a rule that every value or no value matches.

@@ -2,6 +2,7 @@
 
 use stockade::prelude::*;
 use stockade::rest::{Access, Entity, MemoryStore, NewRow, Op, Operation, Resource};
+use stockade::validation::{HasSchema, Rule};
 
 use super::suite::Item;
 
@@ -194,4 +195,33 @@ fn the_type_must_round_trip_through_serde() {
         )
     });
     assert_eq!(messages, expected);
+}
+
+#[test]
+fn a_mark_inside_an_alternative_is_an_error() {
+    #[derive(Clone, serde::Deserialize, serde::Serialize)]
+    struct Account {
+        id: u32,
+        password: Option<String>,
+    }
+    impl HasSchema for Account {
+        fn rule() -> Rule {
+            let secret = Rule::from_value(&json!({
+                "properties": { "password": { "type": "string", "writeOnly": true } },
+            }));
+            let fields =
+                [("id", Rule::integer().required()), ("password", Rule::string().nullable())];
+            Rule::object(fields).all_of([secret])
+        }
+    }
+    impl Entity for Account {
+        type Id = u32;
+    }
+    let access = || Access::public("a test");
+    let accounts = Resource::new("account", MemoryStore::<Account>::new());
+    let accounts = accounts.read(access()).write(access());
+    let api = routes! { "accounts": { ..accounts.routes() } };
+    let error = create_router(api, RouterOptions::new()).build().unwrap_err().to_string();
+    let expected = "a mark without effect at `/allOf/0/properties/password/writeOnly`";
+    assert!(error.contains(expected), "{error}");
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use stockade::prelude::*;
 use stockade::rpc::{Rpc, RpcMethod};
 use stockade::testing::TestClient;
+use stockade::validation::{HasSchema, Rule};
 
 use super::{call, client, send};
 
@@ -212,4 +213,30 @@ fn reports_a_required_read_only_parameter() {
     let error = create_router(api, RouterOptions::new()).build().unwrap_err().to_string();
     let expected = "RPC /rpc#create: the body requires `owner.role`, which is read-only";
     assert!(error.contains(expected), "{error}");
+}
+
+#[test]
+fn a_mark_inside_an_alternative_is_an_error() {
+    #[derive(Deserialize, Serialize)]
+    struct Account {
+        password: Option<String>,
+    }
+    impl HasSchema for Account {
+        fn rule() -> Rule {
+            let part = json!({
+                "properties": { "password": { "type": "string", "readOnly": true, "writeOnly": true } },
+            });
+            let fields = [("password", Rule::string().nullable())];
+            Rule::object(fields).any_of([Rule::from_value(&part)])
+        }
+    }
+    let echo = async |Body(account): Body<Account>| Json(account);
+    let api = routes! { "rpc": { ..Rpc::new().method("echo", echo).routes() } };
+    let error = create_router(api, RouterOptions::new()).build().unwrap_err().to_string();
+    for (place, mark) in [("the body", "readOnly"), ("a response", "writeOnly")] {
+        let expected = format!(
+            "the schema of {place} has a mark without effect at `/anyOf/0/properties/password/{mark}`"
+        );
+        assert!(error.contains(&expected), "{error}");
+    }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 use stockade_errors::ConfigError;
-use stockade_validation::marks::Marks;
+use stockade_validation::marks::{Mark, Marks};
 use stockade_validation::{HasSchema, Rule, Schema};
 
 /// The schema of a content.
@@ -81,6 +81,14 @@ impl SchemaOf {
         let rule = (self.rule)();
         let schemas = [rule.clone().build(), rule.for_replies().build()];
         schemas.into_iter().flatten().map(|schema| Marks::of(&schema))
+    }
+
+    /// Returns true if a place is write-only, with or without effect.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn may_be_marked(&self) -> bool {
+        let rule = (self.rule)();
+        rule.has_marked_part(Mark::WriteOnly) || rule.shown().is_some()
     }
 
     /// Generates the schema without the write-only places. Returns `None` if

@@ -166,6 +166,15 @@ impl Checker<'_> {
         let written = self.compiled(T::rule().for_replies())?;
         let fields = Fields::of(&written.to_json_schema(), T::rule().property_names());
         let marks = Marks::of(&written);
+        for mark in [Mark::ReadOnly, Mark::WriteOnly] {
+            if let Some(pointer) = marks.ignored(mark) {
+                self.issue(format!(
+                    "the schema of the item has a mark without effect at `{pointer}`: alternatives \
+                     and conditions cannot mark a place, so mark a property of the schema around \
+                     them"
+                ));
+            }
+        }
         resource.server_fields.extend(marks.names(Mark::ReadOnly));
         resource.hidden.extend(marks.names(Mark::WriteOnly));
         self.check_names::<T>(&fields, &resource);

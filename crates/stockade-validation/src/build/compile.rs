@@ -166,8 +166,9 @@ impl<'m> Compiler<'m> {
         node
     }
 
-    /// Reports `readOnly` and `writeOnly` in positions that resources ignore.
-    /// In a schema document, these keywords are only annotations.
+    /// Reports keywords in positions without effect. In a schema document,
+    /// `readOnly` and `writeOnly` are only annotations there; resources and
+    /// JSON-RPC methods report them.
     fn check_marks(&mut self, rule: &Rule) {
         for mark in ["readOnly", "writeOnly"] {
             if self.in_branch && self.pointer.is_none() && flag(&rule.keywords, mark) {
@@ -175,6 +176,15 @@ impl<'m> Compiler<'m> {
                     "`{mark}` has no effect inside an alternative or condition: mark a property \
                      of the rule around it"
                 ));
+            }
+        }
+        for keyword in ["separator", "style", "maxBytes", "mediaTypes"] {
+            if self.in_branch && rule.keywords.contains_key(keyword) {
+                let message = format!(
+                    "`{keyword}` has no effect inside an alternative or condition: set it on a \
+                     property of the schema around it"
+                );
+                self.keyword_issue(keyword, &message);
             }
         }
     }

@@ -29,6 +29,7 @@ pub(crate) use keyword::is_standard;
 pub use keyword::names;
 pub(crate) use keyword::{Kind, is_note};
 pub(crate) use notation::{read, read_fields, read_rule};
+pub(crate) use reference::push_step;
 
 #[cfg(test)]
 mod tests;

@@ -270,7 +270,7 @@ fn percent_decoded(text: &str) -> Option<String> {
 }
 
 /// Appends a step to a JSON pointer.
-pub(super) fn push_step(pointer: &mut String, step: &str) {
+pub(crate) fn push_step(pointer: &mut String, step: &str) {
     pointer.push('/');
     for letter in step.chars() {
         match letter {

@@ -12,8 +12,10 @@
 //! - `types`: the marked properties of types with a name.
 //! - `text`: marked places removed from JSON text.
 //! - `required`: required places that no client can send.
+//! - `ignored`: marks in alternatives and conditions, which have no effect.
 //! - `rules`: rules without the marked places, for schemas and documents.
 
+mod ignored;
 mod origin;
 mod pairs;
 mod required;

@@ -65,6 +65,14 @@ impl Rule {
             || target.written.as_ref().is_some_and(|written| written.has_inner_mark(mark))
     }
 
+    /// Returns true if an alternative or condition in the rule has the mark,
+    /// which has no effect there.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn has_marked_part(&self, mark: Mark) -> bool {
+        has_marked_part(self, mark, &mut HashSet::new())
+    }
+
     /// Returns the rule of the values that clients receive, or `None` if it
     /// equals this rule because no place is write-only.
     #[doc(hidden)]
@@ -233,30 +241,50 @@ fn leads_to(rule: &Rule, marks: &[Mark], seen: &mut HashSet<Key>) -> bool {
     if marks.iter().any(|mark| rule.keywords.get(mark.keyword()) == Some(&Value::Bool(true))) {
         return true;
     }
-    let parts = rule.properties.iter().flatten().map(|(_, rule)| rule);
-    let parts = parts.chain(&rule.flattened).chain(rule.items.as_deref());
-    let mut parts = parts.chain(additional(rule)).chain(rule.written.as_deref());
-    if parts.any(|part| leads_to(part, marks, seen)) {
+    if inside(rule).any(|part| leads_to(part, marks, seen)) {
         return true;
     }
     match &rule.inner {
-        None => false,
         Some(InnerRule::Reference(reference)) => {
             seen.insert(reference.key.clone()) && leads_to(&reference.rule(), marks, seen)
         }
+        _ => false,
+    }
+}
+
+/// Returns true if an alternative or condition in the rule has the mark.
+fn has_marked_part(rule: &Rule, mark: Mark, seen: &mut HashSet<Key>) -> bool {
+    let mut parts = rule.parts.iter().flat_map(|parts| parts.rules());
+    if parts.any(|part| leads_to(part, &[mark], &mut HashSet::new())) {
+        return true;
+    }
+    if inside(rule).any(|part| has_marked_part(part, mark, seen)) {
+        return true;
+    }
+    match &rule.inner {
+        Some(InnerRule::Reference(reference)) => {
+            seen.insert(reference.key.clone()) && has_marked_part(&reference.rule(), mark, seen)
+        }
+        _ => false,
+    }
+}
+
+/// Returns the rules of the places inside a rule, except inside its references,
+/// alternatives and conditions.
+fn inside(rule: &Rule) -> impl Iterator<Item = &Rule> {
+    let variants: Vec<&Rule> = match &rule.inner {
+        None | Some(InnerRule::Reference(_)) => Vec::new(),
         Some(InnerRule::Tagged(union)) => {
             let others = union.other.iter().chain(&union.absent).map(|rule| &**rule);
-            let mut variants = union.variants.iter().map(|(_, rule)| rule).chain(others);
-            variants.any(|rule| leads_to(rule, marks, seen))
+            union.variants.iter().map(|(_, rule)| rule).chain(others).collect()
         }
-        Some(InnerRule::FirstOf(union)) => {
-            union.variants.iter().any(|rule| leads_to(rule, marks, seen))
+        Some(InnerRule::FirstOf(union)) => union.variants.iter().collect(),
+        Some(InnerRule::Variants(union)) => {
+            union.variants.iter().filter_map(|(_, rule)| rule.as_ref()).collect()
         }
-        Some(InnerRule::Variants(union)) => union
-            .variants
-            .iter()
-            .filter_map(|(_, rule)| rule.as_ref())
-            .any(|it| leads_to(it, marks, seen)),
-        Some(InnerRule::Tuple(elements)) => elements.iter().any(|it| leads_to(it, marks, seen)),
-    }
+        Some(InnerRule::Tuple(elements)) => elements.iter().collect(),
+    };
+    let places = rule.properties.iter().flatten().map(|(_, rule)| rule);
+    let places = places.chain(&rule.flattened).chain(rule.items.as_deref());
+    places.chain(additional(rule)).chain(rule.written.as_deref()).chain(variants)
 }

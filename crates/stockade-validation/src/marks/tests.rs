@@ -465,3 +465,35 @@ fn a_value_that_a_client_has_set_is_not_read_only_in_another_kind() {
         assert_eq!(changed["key"], left);
     }
 }
+
+#[test]
+fn marks_inside_alternatives_have_a_pointer() {
+    #[track_caller]
+    fn check(schema: &Value, expected: Option<&str>) {
+        let marks = Marks::of(&Schema::from_value(schema).unwrap());
+        assert_eq!(marks.ignored(Mark::WriteOnly).as_deref(), expected, "{schema}");
+        assert_eq!(marks.ignored(Mark::ReadOnly), None, "{schema}");
+    }
+    let secret = || json!({ "properties": { "key": { "type": "string", "writeOnly": true } } });
+    check(&secret(), None);
+    check(&json!({ "properties": { "a": secret() } }), None);
+    check(&json!({ "items": secret() }), None);
+    check(&json!({ "oneOf": [{}, secret()] }), Some("/oneOf/1/properties/key/writeOnly"));
+    check(&json!({ "allOf": [secret()] }), Some("/allOf/0/properties/key/writeOnly"));
+    check(
+        &json!({ "if": { "required": ["a"] }, "then": secret() }),
+        Some("/then/properties/key/writeOnly"),
+    );
+    check(
+        &json!({ "properties": { "a/b": { "anyOf": [secret()] } } }),
+        Some("/properties/a~1b/anyOf/0/properties/key/writeOnly"),
+    );
+    check(
+        &json!({ "patternProperties": { "^x": { "type": "string", "writeOnly": true } } }),
+        Some("/patternProperties/^x/writeOnly"),
+    );
+    check(
+        &json!({ "$defs": { "a": secret() }, "anyOf": [{ "$ref": "#/$defs/a" }] }),
+        Some("/anyOf/0/properties/key/writeOnly"),
+    );
+}

@@ -146,6 +146,31 @@ impl Applicators {
         out
     }
 
+    /// Returns all rules, each with its JSON pointer below the schema. A
+    /// pointer does not begin with a slash.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (String, &Node)> {
+        let lists = [("allOf", &self.all_of), ("anyOf", &self.any_of), ("oneOf", &self.one_of)];
+        let branches = lists.into_iter().flat_map(|(keyword, nodes)| {
+            let named = move |(index, node)| (format!("{keyword}/{index}"), node);
+            nodes.iter().enumerate().map(named)
+        });
+        let condition = self.condition.as_deref();
+        let single = [
+            ("not", self.not.as_deref()),
+            ("if", condition.map(|it| &*it.condition)),
+            ("then", condition.and_then(|it| it.then.as_deref())),
+            ("else", condition.and_then(|it| it.otherwise.as_deref())),
+            ("contains", self.contains.as_deref().map(|contains| &contains.node)),
+            ("unevaluatedItems", self.unevaluated_items.as_deref()),
+            ("unevaluatedProperties", self.unevaluated_properties.as_deref()),
+        ];
+        let single =
+            single.into_iter().filter_map(|(keyword, node)| Some((keyword.to_owned(), node?)));
+        let dependent = self.dependent_schemas.iter();
+        let dependent = dependent.map(|(name, node)| (format!("dependentSchemas/{name}"), node));
+        branches.chain(single).chain(dependent)
+    }
+
     /// Returns true if nothing is checked.
     pub(crate) fn is_empty(&self) -> bool {
         let Self {

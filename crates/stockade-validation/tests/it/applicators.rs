@@ -547,3 +547,22 @@ fn typed_values_are_read() {
     assert_eq!(value["token"], "abcd");
     assert!(schema.read_json::<Value>(br#"{ "kind": "card", "amount": 1 }"#, &options).is_err());
 }
+
+#[test]
+fn keywords_of_forms_and_queries_are_errors_inside_alternatives() {
+    for (keyword, value, kind) in [
+        ("separator", json!(","), "array"),
+        ("style", json!("deepObject"), "object"),
+        ("maxBytes", json!(10), "string"),
+        ("mediaTypes", json!(["image/png"]), "string"),
+    ] {
+        let field = json!({ "type": kind, keyword: value });
+        let schema = json!({ "type": "object", "oneOf": [{ "properties": { "a": field } }] });
+        let error = Schema::from_value(&schema).unwrap_err().to_string();
+        let expected = format!(
+            "`{keyword}` has no effect inside an alternative or condition: set it on a property \
+             of the schema around it (at `#/oneOf/0/properties/a/{keyword}`)"
+        );
+        assert!(error.contains(&expected), "{error}");
+    }
+}
