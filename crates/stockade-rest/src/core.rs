@@ -166,7 +166,7 @@ impl Core {
                 id => id.to_string() == text,
             };
             // Caches and middleware treat each path as a separate resource.
-            let text = ErrorText::new("id-form", "An id is written in one way");
+            let text = ErrorText::new("id-form", "An id must have its canonical form");
             return if is_canonical {
                 // An upper-case UUID is accepted: clients expect that, and it
                 // identifies the same item.

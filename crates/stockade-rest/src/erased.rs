@@ -220,7 +220,7 @@ impl<T: Entity, S: Store<T>> ErasedStore for Typed<T, S> {
 /// integer out of range, it is a client error.
 fn id_of<T: Entity>(id: &Value) -> Result<T::Id, StoreError> {
     T::Id::deserialize(id).map_err(|error| {
-        log::debug!(target: "stockade", "an id does not fit: {}", serde_json::Error::custom(error));
+        log::debug!(target: "stockade", "an id does not match its schema: {}", serde_json::Error::custom(error));
         let error = FieldError::new(T::ID, "Invalid value", "type").with_text_id("invalid-id");
         StoreError::Invalid(vec![error])
     })

@@ -118,15 +118,15 @@ impl Paths {
 /// Returns the error for two routes that a document cannot distinguish.
 fn same_operation(route: &RouteInfo, earlier: &RouteInfo, template: &str) -> ConfigIssue {
     let advice = if route.host == earlier.host {
-        "hide one by `RouteDocs::hidden`"
+        "hide one of the routes with `RouteDocs::hidden`"
     } else {
-        "a path has no host; make a document of each host by `OpenApiOptions::host`, or hide one \
-         by `RouteDocs::hidden`"
+        "create a document for each host with `OpenApiOptions::host`, or hide one of the routes \
+         with `RouteDocs::hidden`"
     };
     mistake(
         route,
         format!(
-            "it is {} {template} in a document, as {} is: OpenAPI cannot tell them apart; {advice}",
+            "its path in the document is {} {template}, the same as for {}: {advice}",
             route.method,
             label(earlier)
         ),

@@ -30,11 +30,11 @@ impl JsonPatch {
     /// Parses the operations of a patch.
     pub(super) fn of(patch: Value, max_size: u64) -> Result<Self, ApiError> {
         let Value::Array(operations) = patch else {
-            let text = ErrorText::new("patch-list", "A JSON patch is a list");
+            let text = ErrorText::new("patch-list", "A JSON patch must be a list");
             return Err(invalid("", text, "type"));
         };
         if operations.len() > MAX_OPERATIONS {
-            let message = format!("A patch has at most {MAX_OPERATIONS} operations");
+            let message = format!("A patch must have at most {MAX_OPERATIONS} operations");
             let text = ErrorText::new("patch-operations", message);
             return Err(invalid("", text.param("limit", MAX_OPERATIONS), "maxItems"));
         }
@@ -63,7 +63,7 @@ impl JsonPatch {
         for (index, operation) in self.operations.iter().enumerate() {
             let field = || format!("[{index}]");
             let no_place = || {
-                let text = ErrorText::new("patch-place", "There is no such place in the item");
+                let text = ErrorText::new("patch-place", "The item does not have this location");
                 invalid(field(), text, "patch")
             };
             if names_origin(operation) {

@@ -71,7 +71,7 @@ impl ParsedQuery {
     /// Starts the page at a cursor.
     fn begin_at(&mut self, core: &Core, text: &str) -> Result<(), ApiError> {
         let unreadable = || {
-            let text = ErrorText::new("cursor", "This is no cursor of such a list");
+            let text = ErrorText::new("cursor", "The cursor does not belong to this list");
             invalid("cursor", text, "custom")
         };
         let cursor = Cursor::read(text).ok_or_else(unreadable)?;
@@ -105,7 +105,8 @@ impl ParsedQuery {
         let item = core.store.get(&id, &self.list_query.scope).await;
         let item = item.map_err(|error| core.failure(error, false))?;
         let gone = || {
-            let text = ErrorText::new("cursor-gone", "The item at which this page begins is gone");
+            let text =
+                ErrorText::new("cursor-gone", "The first item of this page no longer exists");
             invalid("cursor", text, "custom")
         };
         self.list_query.after = Some(item.ok_or_else(gone)?.keys(&self.key_names())?);
@@ -144,7 +145,7 @@ fn validated(core: &Core, sent: Map<String, Value>) -> Result<Map<String, Value>
     let mut errors: Vec<FieldError> = Vec::new();
     for name in sent.keys().filter(|name| !is_known(name)) {
         let hint = did_you_mean(name, core.parameters.iter().map(String::as_str));
-        let message = format!("There is no such parameter{hint}");
+        let message = format!("Unknown parameter{hint}");
         let error = FieldError::new(short(name), message, "additionalProperties");
         errors.push(error.with_text_id("parameter"));
     }
@@ -174,13 +175,13 @@ fn filters(core: &Core, query: &Map<String, Value>) -> Result<Vec<Filter>, ApiEr
             value => vec![value.clone()],
         };
         if values.is_empty() || values.iter().any(Value::is_null) {
-            let text = ErrorText::new("filter-value", "A filter has a value");
+            let text = ErrorText::new("filter-value", "A filter must have a value");
             return Err(invalid(&*known.parameter, text, "type"));
         }
         filters.push(Filter { field: known.field.clone(), op: known.op, values });
     }
     if filters.len() > MAX_FILTERS {
-        let message = format!("A list has at most {MAX_FILTERS} filters");
+        let message = format!("A list must have at most {MAX_FILTERS} filters");
         let text = ErrorText::new("filters", message).param("limit", MAX_FILTERS);
         return Err(invalid("", text, "maxProperties"));
     }
@@ -193,7 +194,7 @@ fn sorts(core: &Core, text: &str) -> Result<Vec<Sort>, ApiError> {
     let refused = |text: ErrorText| invalid("sort", text, "pattern");
     if text.split(',').count() > MAX_SORTS {
         let text =
-            ErrorText::new("sort-fields", format!("An order has at most {MAX_SORTS} fields"));
+            ErrorText::new("sort-fields", format!("An order must have at most {MAX_SORTS} fields"));
         return Err(refused(text.param("limit", MAX_SORTS)));
     }
     let mut sorts: Vec<Sort> = Vec::new();
@@ -206,7 +207,7 @@ fn sorts(core: &Core, text: &str) -> Result<Vec<Sort>, ApiError> {
         if !known().any(|known| known == field) {
             let hint = did_you_mean(field, known());
             let name = short(field);
-            let message = format!("Lists are not sorted by {name:?}{hint}");
+            let message = format!("Lists cannot be sorted by {name:?}{hint}");
             return Err(refused(ErrorText::new("sort", message).param("name", name)));
         }
         if !sorts.iter().any(|sort| sort.field == field) {

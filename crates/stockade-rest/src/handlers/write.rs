@@ -230,11 +230,11 @@ impl Route {
 fn check_place(name: &str, id: &Value) -> Result<(), ApiError> {
     let Value::String(id) = id else { return Ok(()) };
     if id.is_empty() || id == "." || id == ".." || id.chars().any(|it| it.is_ascii_control()) {
-        let text = ErrorText::new("id-path", "No path can have this id");
+        let text = ErrorText::new("id-path", "A path cannot contain this id");
         return Err(invalid(name, text, "pattern"));
     }
     if id.len() > MAX_ID {
-        let text = ErrorText::new("id-length", format!("An id has at most {MAX_ID} bytes"));
+        let text = ErrorText::new("id-length", format!("An id must have at most {MAX_ID} bytes"));
         return Err(invalid(name, text.param("limit", MAX_ID), "maxLength"));
     }
     Ok(())
@@ -255,7 +255,7 @@ async fn body(req: &mut Request) -> Result<Value, ApiError> {
     // Programs before this one may have used the other of the two values.
     match repeated_name(&bytes) {
         Some(name) => {
-            let message = format!("Field '{name}' is there twice");
+            let message = format!("Duplicate field '{name}'");
             Err(invalid(name, ErrorText::new("duplicate", message), "type"))
         }
         None => Ok(body),
