@@ -220,7 +220,7 @@ rules! {
     MESSAGE_SMALLER "message-size-lowered" BREAKING "only smaller messages, or fewer messages a second, are allowed";
     SUBPROTOCOL_ADDED "subprotocol-added" COMPATIBLE "a subprotocol is new";
     SUBPROTOCOL_REMOVED "subprotocol-removed" BREAKING "a subprotocol was removed";
-    COMPRESSION_CHANGED "compression-changed" COMPATIBLE "the server began or stopped to compress messages for clients that support it";
+    COMPRESSION_CHANGED "compression-changed" COMPATIBLE "compression of messages was turned on or off";
     SECURITY_HEADER_ADDED "security-header-added" COMPATIBLE "a security header is new";
     SECURITY_HEADER_REMOVED "security-header-removed" WEAKENING "a security header was removed";
     SECURITY_HEADER_CHANGED "security-header-changed" BOTH "a security header has another value";
@@ -229,9 +229,9 @@ rules! {
     PROBLEMS_CHANGED "problem-details-changed" BREAKING "all errors have another format";
     SLASH_OPTIONAL "trailing-slash-optional" COMPATIBLE "more routes accept paths with or without a trailing slash";
     SLASH_REQUIRED "trailing-slash-required" BREAKING "paths with or without a trailing slash no longer reach the route, or are redirected";
-    LANGUAGE_ADDED "language-added" COMPATIBLE "error messages are available in another language";
-    LANGUAGE_REMOVED "language-removed" BREAKING "error messages are no longer available in a language";
-    LANGUAGE_DEFAULT "language-default-changed" BREAKING "error messages have another default language";
+    LANGUAGE_ADDED "language-added" COMPATIBLE "error messages have a new language";
+    LANGUAGE_REMOVED "language-removed" BREAKING "error messages no longer have a language";
+    LANGUAGE_DEFAULT "language-default-changed" BREAKING "the default language of error messages changed";
     FALLBACK_ADDED "fallback-added" WEAKENING "a handler now receives requests that match no route";
     FALLBACK_REMOVED "fallback-removed" BREAKING "no handler receives requests that match no route";
     WEB_SOCKETS_ON "web-sockets-enabled" COMPATIBLE "the router may have WebSockets";
