@@ -5,11 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use regex_syntax::hir::{Class, Hir, HirKind};
 use serde_json::{Map, Number, Value, json};
 use stockade_map::schemas::PLACE as SCHEMAS;
 use stockade_routing::map::{ContentInfo, ParamInfo, RouteInfo, RouteMap};
-use stockade_validation::pattern::without_look_around as pattern_hir;
+use stockade_validation::pattern;
 
 use crate::MultipartForm;
 
@@ -319,63 +318,7 @@ fn number(schema: &Map<String, Value>, is_whole: bool) -> Option<Value> {
 
 /// Returns a short text that an expression matches.
 pub(crate) fn matching(expression: &str) -> Option<String> {
-    let hir = pattern_hir(expression).ok()?;
-    let mut text = String::new();
-    write_match(&hir, &mut text).then_some(text)
-}
-
-/// Writes a match. Returns false if nothing matches or the match is too long.
-fn write_match(hir: &Hir, text: &mut String) -> bool {
-    match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => true,
-        HirKind::Literal(literal) => match std::str::from_utf8(&literal.0) {
-            Ok(literal) => {
-                text.push_str(literal);
-                true
-            }
-            Err(_) => false,
-        },
-        HirKind::Class(class) => match letter_of(class) {
-            Some(letter) => {
-                text.push(letter);
-                true
-            }
-            None => false,
-        },
-        HirKind::Repetition(repetition) => {
-            // Prefer one repetition to none, because an empty text is a weak
-            // sample.
-            let least = repetition.min.max(u32::from(repetition.max != Some(0)));
-            least <= 10_000 && (0..least).all(|_| write_match(&repetition.sub, text))
-        }
-        HirKind::Capture(capture) => write_match(&capture.sub, text),
-        HirKind::Concat(parts) => parts.iter().all(|part| write_match(part, text)),
-        HirKind::Alternation(choices) => choices.iter().any(|choice| {
-            let length = text.len();
-            let is_written = write_match(choice, text);
-            if !is_written {
-                text.truncate(length);
-            }
-            is_written
-        }),
-    }
-}
-
-/// Returns a character of a class, preferably a digit or a letter.
-fn letter_of(class: &Class) -> Option<char> {
-    let has = |letter: char| match class {
-        Class::Unicode(class) => {
-            class.iter().any(|range| (range.start()..=range.end()).contains(&letter))
-        }
-        Class::Bytes(class) => u8::try_from(letter).is_ok_and(|letter| {
-            class.iter().any(|range| (range.start()..=range.end()).contains(&letter))
-        }),
-    };
-    let first = || match class {
-        Class::Unicode(class) => class.iter().next().map(|range| range.start()),
-        Class::Bytes(class) => class.iter().next().map(|range| char::from(range.start())),
-    };
-    ['1', 'a', 'A', '-', '_'].into_iter().find(|letter| has(*letter)).or_else(first)
+    pattern::example(expression, 0..=usize::MAX)
 }
 
 /// Returns a scalar as written in a path or a form.
@@ -514,21 +457,6 @@ mod tests {
             &json!({ "type": "string", "pattern": "^x-[a-f]{3}$", "minLength": 5 }),
             &json!("x-aaa"),
         );
-    }
-
-    #[test]
-    fn generates_a_match_of_an_expression() {
-        for (expression, expected) in [
-            (r"\d+", "1"),
-            ("json|csv", "json"),
-            ("^[a-z]{2}-[0-9]{2}$", "aa-11"),
-            ("(?i)ab*", "aB"),
-            ("[^a-z0-9A-Z]", "-"),
-        ] {
-            assert_eq!(matching(expression).as_deref(), Some(expected), "{expression}");
-        }
-        assert_eq!(matching("["), None);
-        assert_eq!(matching("[a&&b]"), None);
     }
 
     #[test]

@@ -5,10 +5,12 @@
 //! - `regular`, `automaton`, `backtrack`: three ways to search, each for the
 //!   patterns that the earlier ones cannot search for.
 //! - `steps`: the limit of the last two.
+//! - `example`: texts that match a pattern.
 
 mod automaton;
 mod backtrack;
 mod classes;
+mod example;
 mod parse;
 mod property_names;
 mod regular;
@@ -22,6 +24,7 @@ use regex_syntax::hir::Hir;
 use self::automaton::Automaton;
 use self::backtrack::Backtrack;
 pub(crate) use self::classes::trim;
+pub use self::example::{example, is_match};
 use self::parse::parse;
 use self::regular::Regular;
 pub(crate) use self::steps::begin;
