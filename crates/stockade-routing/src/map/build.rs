@@ -54,6 +54,12 @@ pub(super) fn info_of(app: &Resolved, route: &Route) -> RouteInfo {
     info(Described { app, schemas: &schemas, is_hosted: false }, route, doc)
 }
 
+/// Describes the settings of the router.
+pub(super) fn router_info(app: &Resolved) -> RouterInfo {
+    let schemas = Schemas::of(std::iter::empty());
+    router_of(Described { app, schemas: &schemas, is_hosted: false })
+}
+
 /// An application and the form of its map.
 #[derive(Clone, Copy)]
 pub(crate) struct Described<'a> {

@@ -1,6 +1,7 @@
 //! [`Explanation`]: the processing of a request, with reasons.
 
 use std::fmt;
+use std::time::Duration;
 
 use http::Method;
 use serde::Serialize;
@@ -8,8 +9,8 @@ use stockade_core::{Endpoint, HttpBody, Request};
 use stockade_errors::__internal::sort_by;
 use stockade_path::{Pattern, Segment};
 
-use super::build::info_of;
-use super::{Place, RouteInfo};
+use super::build::{info_of, router_info};
+use super::{Place, RouteInfo, RouterInfo};
 use crate::app::Resolved;
 use crate::built_methods::name_of;
 use crate::lookup::{self, LookUp, find_in, is_ambiguous, is_sound};
@@ -157,7 +158,7 @@ pub(crate) fn explain(app: &Resolved, line: &str) -> Result<Explanation, Explain
     let values = params.iter(path);
     let values = values.map(|(name, value)| (name.to_owned(), value.into_owned()));
     explanation.params = values.collect();
-    explanation.steps = steps(app, &route);
+    explanation.steps = steps_of(&router_info(app), &route);
     explanation.route = Some(route);
     Ok(explanation)
 }
@@ -229,22 +230,23 @@ fn look_up_web_socket<'r>(app: &'r Resolved, request: &Request) -> LookUp<'r> {
     }
 }
 
-/// Returns the steps of a request to a route, in order.
-fn steps(app: &Resolved, route: &RouteInfo) -> Vec<Step> {
+/// Returns the steps of a request to a route of this router, in order.
+pub fn steps_of(router: &RouterInfo, route: &RouteInfo) -> Vec<Step> {
     let stage = |name: String| Step { kind: StepKind::Stage, name, location: None };
     let mut steps = Vec::new();
-    if app.stages.trusts_proxy() {
+    if !router.trust_proxy.is_empty() {
         steps.push(stage("client address, from a trusted proxy".to_owned()));
     }
-    if app.stages.cors.is_some() || route.cors.is_some() {
+    if router.cors.is_some() || route.cors.is_some() {
         steps.push(stage("CORS: responds to preflights".to_owned()));
     }
     if !route.limits.rate_exempt
-        && let Some(limit) = app.stages.limiter.as_deref()
+        && let Some(quota) = &router.rate_limit
     {
-        let policy = limit.policy();
-        let (limit, window) = (policy.limit(), policy.window());
-        steps.push(stage(format!("rate limit {}: {limit} in {window:?}", policy.name())));
+        let rate = quota.limit.zip(quota.window_ms).map_or_else(String::new, |(limit, window)| {
+            format!(": {limit} in {:?}", Duration::from_millis(window))
+        });
+        steps.push(stage(format!("rate limit {}{rate}", quota.name)));
     }
     if route.body.is_some() {
         steps.push(stage(format!("bodies up to {} bytes", route.limits.max_body)));

@@ -30,6 +30,8 @@ pub(crate) mod schemas;
 
 pub(crate) use build::map_of;
 pub(crate) use explain::explain;
+#[doc(hidden)]
+pub use explain::steps_of;
 pub use explain::{ExplainError, Explanation, Miss, Step, StepKind};
 pub(crate) use inspect::Inspector;
 pub use stockade_map::{
