@@ -7,13 +7,14 @@
 // Source: OpenAPI 3.1.1.
 
 mod document;
+mod example;
 mod options;
 mod page;
 mod serve;
 mod to_3_0;
 
 pub use document::{document, open_api};
-pub use options::{ApiInfo, OpenApiOptions, Webhook};
+pub use options::{ApiInfo, Logo, OpenApiOptions, Webhook};
 pub use serve::{WithOpenApi, create_api_router, with_open_api};
 #[doc(inline)]
 pub use stockade_map::lock;

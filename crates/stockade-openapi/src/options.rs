@@ -1,9 +1,11 @@
 //! [`OpenApiOptions`]: the settings of a document, and the access to it.
 
+use bytes::Bytes;
 use serde_json::Value;
 use stockade_core::description::SchemaOf;
 use stockade_core::{IntoMiddlewareList, Middleware};
 use stockade_errors::__internal::setters;
+use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_validation::HasSchema;
 
 /// The title and the version of an API.
@@ -105,6 +107,24 @@ pub struct OpenApiOptions {
     pub path: String,
     /// The path of the served documentation page. Default: `/docs`.
     pub docs_path: String,
+    /// True if the page can send requests to this server or to the
+    /// [`servers`](Self#structfield.servers). Default: true. Credentials stay in
+    /// the memory of the page.
+    pub try_it: bool,
+    /// The logo of the page. Default: none.
+    pub logo: Option<Logo>,
+    /// The color of the page's title line, as `#rgb` or `#rrggbb`. Default:
+    /// none.
+    pub color: Option<String>,
+    /// The links at the top of the page, as text and URL. A URL starts with
+    /// `https://`, `http://`, `mailto:` or `/`. Default: none.
+    pub links: Vec<(String, String)>,
+    /// The earlier releases, the oldest first, as version and text of
+    /// `routes.lock`. The page shows the differences between each release and
+    /// the next, and between the last release and the program. It omits hidden
+    /// routes, and the settings of the router unless
+    /// [`internals`](Self#structfield.internals) is true. Default: none.
+    pub releases: Vec<(String, String)>,
     /// True if Swagger UI is served in addition to the page. Default: false.
     #[cfg(feature = "swagger-ui")]
     pub swagger_ui: bool,
@@ -138,6 +158,11 @@ impl OpenApiOptions {
             internals: false,
             path: "/openapi.json".to_owned(),
             docs_path: "/docs".to_owned(),
+            try_it: true,
+            logo: None,
+            color: None,
+            links: Vec::new(),
+            releases: Vec::new(),
             #[cfg(feature = "swagger-ui")]
             swagger_ui: false,
             access: None,
@@ -156,6 +181,63 @@ impl OpenApiOptions {
 
         /// Sets [`docs_path`](Self#structfield.docs_path).
         docs_path: into String;
+
+        /// Sets [`try_it`](Self#structfield.try_it).
+        try_it: bool;
+
+        /// Sets [`color`](Self#structfield.color). Another form of color is a
+        /// configuration error.
+        color: some into String;
+    }
+
+    /// Sets [`logo`](Self#structfield.logo).
+    ///
+    /// ```
+    /// use stockade::openapi::{Logo, OpenApiOptions};
+    ///
+    /// let logo = Logo::svg(r##"<svg xmlns="http://www.w3.org/2000/svg"/>"##);
+    /// let options = OpenApiOptions::new("Shop", "1.4.0")
+    ///     .logo(logo)
+    ///     .color("#0a5c36")
+    ///     .link("Status", "https://status.shop.example");
+    /// assert_eq!(options.links.len(), 1);
+    /// ```
+    pub fn logo(mut self, logo: Logo) -> Self {
+        self.logo = Some(logo);
+        self
+    }
+
+    /// Adds a link to [`links`](Self#structfield.links). Another kind of URL is
+    /// a configuration error.
+    pub fn link(mut self, text: impl Into<String>, url: impl Into<String>) -> Self {
+        self.links.push((text.into(), url.into()));
+        self
+    }
+
+    /// Adds an earlier release to [`releases`](Self#structfield.releases), with
+    /// the text of its `routes.lock`, for example from `include_str!`. A text
+    /// that is not a lock is a configuration error.
+    pub fn release(mut self, version: impl Into<String>, lock: impl Into<String>) -> Self {
+        self.releases.push((version.into(), lock.into()));
+        self
+    }
+
+    /// Reports invalid options of the page.
+    pub(crate) fn check_page(&self) -> Result<(), ConfigError> {
+        let mut issues = Vec::new();
+        if let Some(color) = self.color.as_ref().filter(|color| !is_color(color)) {
+            issues.push(format!("`color` is {color:?}: expected a color such as \"#0a5c36\""));
+        }
+        let starts = ["https://", "http://", "mailto:", "/"];
+        for (text, url) in &self.links {
+            if !starts.iter().any(|start| url.starts_with(start)) {
+                issues.push(format!(
+                    "the link {text:?} has the URL {url:?}: start it with `https://`, `http://`, \
+                     `mailto:` or `/`"
+                ));
+            }
+        }
+        ConfigError::check(issues.into_iter().map(ConfigIssue::new).collect())
     }
 
     /// Sets [`swagger_ui`](Self#structfield.swagger_ui): serves Swagger UI at
@@ -164,7 +246,8 @@ impl OpenApiOptions {
     /// [`servers`](Self#structfield.servers) names another server, it only
     /// shows the document.
     ///
-    /// Its two large files are compressed with gzip, which every browser
+    /// The page itself can also send requests ([`try_it`](Self#structfield.try_it)).
+    /// The two large files of Swagger UI are compressed with gzip, which every browser
     /// accepts; a client that rejects gzip gets a 406. Feature `swagger-ui`.
     #[cfg(feature = "swagger-ui")]
     pub fn swagger_ui(mut self, swagger_ui: bool) -> Self {
@@ -257,6 +340,35 @@ impl OpenApiOptions {
     pub fn guarded<M>(mut self, middleware: impl IntoMiddlewareList<M>) -> Self {
         self.access = Some(Access::Guarded(middleware.into_list()));
         self
+    }
+}
+
+/// Returns true for `#rgb` and `#rrggbb`.
+fn is_color(text: &str) -> bool {
+    let digits = text.strip_prefix('#').unwrap_or_default();
+    matches!(digits.len(), 3 | 6) && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// An image at the top of the page, 28 pixels high.
+#[derive(Clone, Debug)]
+pub struct Logo {
+    pub(crate) media_type: &'static str,
+    pub(crate) content: Bytes,
+}
+
+impl Logo {
+    /// Creates a logo from the text of an SVG file. A browser does not run
+    /// scripts in it.
+    #[must_use]
+    pub fn svg(text: impl Into<String>) -> Self {
+        let text: String = text.into();
+        Self { media_type: "image/svg+xml", content: text.into() }
+    }
+
+    /// Creates a logo from the bytes of a PNG file.
+    #[must_use]
+    pub fn png(content: impl Into<Bytes>) -> Self {
+        Self { media_type: "image/png", content: content.into() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! [`WithOpenApi`] and [`with_open_api`]: serve the document of a router;
 //! [`create_api_router`]: creates a router with a document.
 
+use std::fs;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
@@ -25,8 +26,9 @@ use crate::to_3_0::to_3_0;
 /// An extension trait that adds an OpenAPI document to a router.
 pub trait WithOpenApi: Sized {
     /// Creates the OpenAPI document when the router is built, and serves it if
-    /// the options allow access. Also adds the command `openapi` to
-    /// [`App::run_command`](stockade_routing::App::run_command).
+    /// the options allow access. Also adds the commands `openapi` and `docs` to
+    /// [`App::run_command`](stockade_routing::App::run_command). `docs --html
+    /// FILE` writes the page to one file that needs no other files.
     ///
     /// `info` is a title and a version, an [`ApiInfo`](crate::ApiInfo), or
     /// [`OpenApiOptions`].
@@ -39,9 +41,10 @@ pub trait WithOpenApi: Sized {
     /// - Otherwise nothing is served. The build still reports errors of the
     ///   document.
     ///
-    /// The page works without its script and loads nothing from other hosts. It
-    /// shows everything in the document, and which part of a route sends a
-    /// response. It shows limits and names of middleware only with
+    /// The page works without its script and loads nothing from other hosts. Its
+    /// script adds search and forms that send requests. The page shows
+    /// everything in the document, with examples, and the stages of each request
+    /// with their responses. It shows limits and names of middleware only with
     /// [`internals`](OpenApiOptions#structfield.internals). From 61 operations
     /// on, each group has its own page. A browser sends no bearer token when it
     /// opens a page, so a guarded page needs a session or Basic credentials.
@@ -122,10 +125,14 @@ fn documented(mut router: Router, options: OpenApiOptions) -> Router {
     router.add_command(Command::new("openapi", USAGE, move |app, args| {
         printed(app, &of_command, args)
     }));
+    let of_command = options.clone();
+    router.add_command(Command::new("docs", EXPORT_USAGE, move |app, args| {
+        exported(app, &of_command, args)
+    }));
     router.inspect(move |map| {
         let document = document(map, &options)?;
         if is_served {
-            let pages = Pages::of(map, &document, &options);
+            let pages = Pages::of(map, &document, &options)?;
             // A router is built once, so the cell is still empty.
             let document = document.to_string().into();
             let _ = made.set(Made { document, etag: ReadyTag::default(), pages });
@@ -153,6 +160,23 @@ fn printed(app: &App, options: &OpenApiOptions, args: &[&str]) -> Result<Option<
         _ => return Ok(None),
     };
     pretty(&document).map(Some)
+}
+
+/// The form of the command `docs`.
+const EXPORT_USAGE: &str = "docs --html FILE";
+
+/// Writes the page to a file, and returns the output of the command `docs`;
+/// `None` for unknown arguments.
+fn exported(
+    app: &App,
+    options: &OpenApiOptions,
+    args: &[&str],
+) -> Result<Option<String>, BoxError> {
+    let ["--html", path] = args else { return Ok(None) };
+    let map = app.route_map();
+    let page = Pages::single(&map, &document(&map, options)?, options)?;
+    fs::write(path, page).map_err(|error| format!("{path} cannot be written: {error}"))?;
+    Ok(Some(format!("the page is in {path}\n")))
 }
 
 /// The document and the page, ready to send.
@@ -189,7 +213,7 @@ fn page_reply(file: Option<&File>, request: &HeaderMap) -> Result<Response, ApiE
     let mut headers = vec![
         (CONTENT_TYPE, file.media_type),
         (CACHE_CONTROL, "no-cache"),
-        (CONTENT_SECURITY_POLICY, file.policy),
+        (CONTENT_SECURITY_POLICY, &*file.policy),
         (ETAG, file.etag.of(&file.content)),
     ];
     if file.is_gzip {

@@ -291,7 +291,7 @@ async fn the_page_and_its_files_are_served_to_authorized_users() {
     for (path, media_type) in [
         ("/docs", "text/html; charset=utf-8"),
         ("/docs/style.css", "text/css; charset=utf-8"),
-        ("/docs/search.js", "text/javascript; charset=utf-8"),
+        ("/docs/page.js", "text/javascript; charset=utf-8"),
         ("/docs/icon.svg", "image/svg+xml"),
     ] {
         let response = client.get(path).await;

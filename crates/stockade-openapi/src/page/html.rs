@@ -2,10 +2,14 @@
 
 use std::fmt::Write as _;
 
+use serde_json::Value;
+
 /// A page under construction.
 #[derive(Default)]
 pub(super) struct Html {
     text: String,
+    /// The number of names that [`unique`](Self::unique) has returned.
+    names: u32,
 }
 
 impl Html {
@@ -32,6 +36,24 @@ impl Html {
         self.markup("<pre>");
         text.chars().for_each(|c| self.push(c));
         self.markup("</pre>")
+    }
+
+    /// Adds data as JSON, which cannot end its element.
+    pub(super) fn json(&mut self, value: &Value) -> &mut Self {
+        self.text.push_str(&value.to_string().replace('<', "\\u003c"));
+        self
+    }
+
+    /// Adds the content of a constant file, which contains no end tag.
+    pub(super) fn file(&mut self, content: &str) -> &mut Self {
+        self.text.push_str(content);
+        self
+    }
+
+    /// Returns a number that is unique on this page.
+    pub(super) fn unique(&mut self) -> u32 {
+        self.names += 1;
+        self.names
     }
 
     fn push(&mut self, c: char) {
@@ -62,6 +84,19 @@ impl Html {
     pub(super) fn add(&mut self, other: &Self) -> &mut Self {
         self.text.push_str(&other.text);
         self
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Folds everything that was added after `start`, if anything was.
+    pub(super) fn fold(&mut self, start: usize, summary: &'static str) {
+        if self.text.len() > start {
+            let head = format!("<details><summary>{summary}</summary>");
+            self.text.insert_str(start, &head);
+            self.markup("</details>");
+        }
     }
 
     pub(super) fn as_str(&self) -> &str {
@@ -106,6 +141,13 @@ mod tests {
         let mut html = Html::default();
         html.listing("</code>'\"&");
         assert_eq!(html.into_string(), "<pre>&lt;/code&gt;'\"&amp;</pre>");
+    }
+
+    #[test]
+    fn data_cannot_end_its_element() {
+        let mut html = Html::default();
+        html.json(&serde_json::json!("</script><!--"));
+        assert_eq!(html.into_string(), r#""\u003c/script>\u003c!--""#);
     }
 
     #[test]

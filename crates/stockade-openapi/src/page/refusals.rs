@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::html::Html;
-use super::{Detail, Group, operation};
+use super::responses::{self, Answer};
+use super::{Detail, Group};
 
 /// The 401 and 403 responses that several operations describe with the same
 /// text. Each is shown once, because every operation describes its access.
@@ -24,8 +25,8 @@ impl Refusals {
                 let response = &operation.value["responses"][status];
                 // No stage sends these statuses.
                 if !response.is_null() {
-                    let response = operation::resolved(document, response);
-                    let line = operation::answer(operation.route, status, response, detail);
+                    let answer = Answer { status, value: responses::resolved(document, response) };
+                    let line = responses::line(operation.route, answer, detail);
                     *counts.entry((status, line.into_string())).or_default() += 1;
                 }
             }

@@ -1,48 +1,29 @@
-//! JSON Schemas as readable lists, with example values.
+//! JSON Schemas as readable lists.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::html::Html;
+use super::{markdown, words};
+use crate::example::{Direction, referred};
 
-/// The JSON pointer prefix of schemas.
-const COMPONENTS: &str = "#/components/schemas/";
-
-/// Keywords that are shown with their values.
-const RULES: [&str; 18] = [
-    "minLength",
-    "maxLength",
-    "pattern",
-    "minimum",
-    "exclusiveMinimum",
-    "maximum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "minProperties",
-    "maxProperties",
-    "const",
-    "default",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-];
+/// The number of levels that are unfolded. Deeper objects are folded or links.
+const UNFOLDED: usize = 2;
 
 /// The maximum nesting of schemas that is shown. Deeper schemas appear only in
 /// the document.
 const DEPTH: usize = 6;
 
-/// Returns the name of the schema that a reference points to.
-pub(super) fn name_of(schema: &Value) -> Option<&str> {
-    schema.get("$ref")?.as_str()?.strip_prefix(COMPONENTS)
-}
+/// The largest number of alternatives that are tabs, as in the style sheet.
+const MOST_TABS: usize = 8;
+
+/// The largest number of values of an enumeration to show.
+const MOST_VALUES: usize = 40;
 
 /// Adds the names of the schemas that a value refers to, in order.
 pub(super) fn names_in(value: &Value, names: &mut Vec<String>) {
     match value {
         Value::Object(object) => {
-            if let Some(name) = name_of(value)
+            if let Some(name) = referred(value)
                 && !names.iter().any(|known| known == name)
             {
                 names.push(name.to_owned());
@@ -56,49 +37,29 @@ pub(super) fn names_in(value: &Value, names: &mut Vec<String>) {
 
 /// Adds a short description of a schema's type and rules.
 pub(super) fn kind(html: &mut Html, schema: &Value) {
+    html.markup("<i>");
     kind_at(html, schema, DEPTH);
-    for rule in RULES {
-        if let Some(value) = schema.get(rule)
-            && !is_bound_of_format(schema, rule)
-        {
-            html.markup(" <i>").text(rule).markup(" ").text(&plain(value)).markup("</i>");
-        }
-    }
-}
-
-/// Returns true for bounds that the integer format implies.
-fn is_bound_of_format(schema: &Value, rule: &str) -> bool {
-    let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
-    let (is_unsigned, bits) = match format.split_once("int") {
-        Some(("u", bits)) => (true, bits),
-        Some(("", bits)) => (false, bits),
-        _ => return false,
-    };
-    let Some(bits) = bits.parse::<u32>().ok().filter(|bits| (8..=64).contains(bits)) else {
-        return false;
-    };
-    let values = 1_i128 << if is_unsigned { bits } else { bits - 1 };
-    let bound = match rule {
-        "minimum" if is_unsigned => 0,
-        "minimum" => -values,
-        "maximum" => values - 1,
-        _ => return false,
-    };
-    schema[rule].as_number().is_some_and(|number| number.as_i128() == Some(bound))
+    html.markup("</i>");
+    words::add(html, schema);
 }
 
 fn kind_at(html: &mut Html, schema: &Value, depth: usize) {
     if depth == 0 {
         html.markup("…");
-    } else if let Some(name) = name_of(schema) {
+    } else if let Some(name) = referred(schema) {
         html.markup("<a href=#s-").anchor(name).markup(">").text(name).markup("</a>");
     } else if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-        for (index, value) in values.iter().enumerate() {
-            html.markup(if index == 0 { "" } else { " | " }).code(&plain(value));
+        for (index, value) in values.iter().take(MOST_VALUES).enumerate() {
+            html.markup(if index == 0 { "" } else { " | " }).code(&words::plain(value));
         }
-    } else if let Some(choices) = choices(schema) {
+        html.markup(if values.len() > MOST_VALUES { " …" } else { "" });
+    } else if let Some((word, choices)) = choices(schema) {
         for (index, choice) in choices.iter().enumerate() {
-            html.markup(if index == 0 { "" } else { " | " });
+            html.markup(match (index, word) {
+                (0, _) => "",
+                (_, "allOf") => " and ",
+                _ => " or ",
+            });
             kind_at(html, choice, depth - 1);
         }
     } else {
@@ -106,138 +67,193 @@ fn kind_at(html: &mut Html, schema: &Value, depth: usize) {
         if let Some(format) = schema.get("format").and_then(Value::as_str) {
             html.markup(" (").text(format).markup(")");
         }
-        if let Some(items) = schema.get("items") {
+        let inner = schema.get("items").or_else(|| schema.get("additionalProperties"));
+        if let Some(inner) = inner.filter(|it| it.is_object()) {
             html.markup(" of ");
-            kind_at(html, items, depth - 1);
-        }
-        if let Some(values) = schema.get("additionalProperties").filter(|it| it.is_object()) {
-            html.markup(" of ");
-            kind_at(html, values, depth - 1);
+            kind_at(html, inner, depth - 1);
         }
     }
 }
 
-fn choices(schema: &Value) -> Option<&Vec<Value>> {
-    ["oneOf", "anyOf", "allOf"].iter().find_map(|key| schema.get(*key)?.as_array())
+fn choices(schema: &Value) -> Option<(&'static str, &Vec<Value>)> {
+    let words = ["oneOf", "anyOf", "allOf"];
+    words.into_iter().find_map(|word| Some((word, schema.get(word)?.as_array()?)))
 }
 
 fn types(schema: &Value) -> String {
     match schema.get("type") {
         Some(Value::String(name)) => name.clone(),
         Some(Value::Array(names)) => {
-            names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" | ")
+            names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or ")
         }
         _ if schema.get("properties").is_some() => "object".to_owned(),
         _ => "any value".to_owned(),
     }
 }
 
-/// Returns the text of a value, without quotes for a string.
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+/// The schemas of a document, and the direction of the body.
+#[derive(Clone, Copy)]
+pub(super) struct View<'d> {
+    pub(super) schemas: &'d Value,
+    /// `None` shows the members of both directions.
+    pub(super) direction: Option<Direction>,
 }
 
-/// Adds the fields of an object and of its nested objects.
-pub(super) fn fields(html: &mut Html, schema: &Value) {
-    fields_at(html, schema, DEPTH);
-}
+/// The named schemas around a schema, the nearest first.
+struct Trail<'t>(&'t str, Option<&'t Trail<'t>>);
 
-fn fields_at(html: &mut Html, schema: &Value, depth: usize) {
-    if depth == 0 || name_of(schema).is_some() {
-        return;
+impl Trail<'_> {
+    fn contains(&self, name: &str) -> bool {
+        self.0 == name || self.1.is_some_and(|more| more.contains(name))
     }
-    if let Some(properties) = schema.get("properties").and_then(Value::as_object)
-        && !properties.is_empty()
-    {
-        html.markup("<ul class=r>");
-        for (name, field) in properties {
-            html.markup("<li>").code(name).markup(" ");
+}
+
+impl View<'_> {
+    /// Adds the fields of a schema and of its nested objects.
+    pub(super) fn fields(self, html: &mut Html, schema: &Value) {
+        self.at(html, schema, 0, None);
+    }
+
+    /// Adds the fields of a named schema.
+    pub(super) fn named(self, html: &mut Html, name: &str) {
+        self.at(html, &self.schemas[name], 0, Some(&Trail(name, None)));
+    }
+
+    fn at(self, html: &mut Html, schema: &Value, level: usize, trail: Option<&Trail<'_>>) {
+        if level >= DEPTH {
+            return;
+        }
+        if let Some(name) = referred(schema) {
+            let is_known = trail.is_some_and(|trail| trail.contains(name));
+            // A deeper named schema is a link, which `kind` adds.
+            if !is_known && level < UNFOLDED {
+                self.at(html, &self.schemas[name], level, Some(&Trail(name, trail)));
+            }
+            return;
+        }
+        if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+            self.properties(html, schema, properties, (level, trail));
+        }
+        match choices(schema) {
+            Some(("allOf", parts)) => parts.iter().for_each(|it| self.at(html, it, level, trail)),
+            Some((_, choices)) => self.alternatives(html, choices, level, trail),
+            None => {}
+        }
+        let inner = schema.get("items").into_iter().chain(schema.get("additionalProperties"));
+        inner.for_each(|schema| self.at(html, schema, level, trail));
+    }
+
+    fn properties(
+        self,
+        html: &mut Html,
+        schema: &Value,
+        properties: &Map<String, Value>,
+        (level, trail): (usize, Option<&Trail<'_>>),
+    ) {
+        let is_shown = |field: &Value| self.direction.is_none_or(|it| !it.hides(field));
+        let mut shown = properties.iter().filter(|(_, field)| is_shown(field)).peekable();
+        if shown.peek().is_none() {
+            return;
+        }
+        html.markup("<ul class=f>");
+        for (name, field) in shown {
+            html.markup("<li><code>").text(name).markup("</code> ");
             kind(html, field);
             if is_required(schema, name) {
-                html.markup(" <i>required</i>");
+                html.markup(" <em>required</em>");
             }
             if let Some(text) = field.get("description").and_then(Value::as_str) {
-                html.markup(" – ").text(text);
+                markdown::add(html, text);
             }
-            fields_at(html, field, depth - 1);
+            let start = html.len();
+            self.at(html, field, level + 1, trail);
+            if level + 1 >= UNFOLDED {
+                html.fold(start, "Fields");
+            }
         }
         html.markup("</ul>");
     }
-    let inner = choices(schema).into_iter().flatten();
-    let inner = inner.chain(schema.get("items")).chain(schema.get("additionalProperties"));
-    inner.for_each(|schema| fields_at(html, schema, depth - 1));
+
+    /// Adds the fields of alternatives, as tabs that need no script.
+    fn alternatives(
+        self,
+        html: &mut Html,
+        choices: &[Value],
+        level: usize,
+        trail: Option<&Trail<'_>>,
+    ) {
+        let choices: Vec<&Value> = choices.iter().filter(|it| it["type"] != "null").collect();
+        let has_fields = |choice: &&Value| {
+            let mut html = Html::default();
+            self.at(&mut html, choice, level, trail);
+            html.len() > 0
+        };
+        if !choices.iter().any(has_fields) {
+            return;
+        }
+        if let [only] = choices.as_slice() {
+            return self.at(html, only, level, trail);
+        }
+        let names = choices.iter().take(MOST_TABS).map(|choice| self.title(choice));
+        tabs(html, "Alternatives", &names.collect::<Vec<_>>(), |html, index| {
+            if let Some(choice) = choices.get(index) {
+                html.markup("<p>");
+                kind(html, choice);
+                html.markup("</p>");
+                self.at(html, choice, level, trail);
+            }
+        });
+        for choice in choices.iter().skip(MOST_TABS) {
+            html.markup("<details><summary>").text(&self.title(choice)).markup("</summary>");
+            self.at(html, choice, level, trail);
+            html.markup("</details>");
+        }
+    }
+
+    /// Returns a short name of an alternative: its title, the constant that
+    /// distinguishes it, or its type.
+    fn title(self, schema: &Value) -> String {
+        if let Some(title) = schema.get("title").and_then(Value::as_str) {
+            return title.to_owned();
+        }
+        let name = referred(schema);
+        let target = name.map_or(schema, |name| &self.schemas[name]);
+        let fields = target.get("properties").and_then(Value::as_object);
+        let mark = |field: &Value| {
+            let only = field.get("enum").and_then(Value::as_array).filter(|it| it.len() == 1);
+            field.get("const").or_else(|| only?.first()).map(words::plain)
+        };
+        let mark = fields.into_iter().flatten().find_map(|(_, field)| mark(field));
+        let only = fields.filter(|fields| fields.len() == 1);
+        let only = only.and_then(|fields| fields.keys().next().cloned());
+        mark.or_else(|| name.map(str::to_owned)).or(only).unwrap_or_else(|| types(schema))
+    }
+}
+
+/// Adds tabs, each with a name and a panel.
+pub(super) fn tabs(
+    html: &mut Html,
+    label: &'static str,
+    names: &[String],
+    mut panel: impl FnMut(&mut Html, usize),
+) {
+    let id = html.unique().to_string();
+    html.markup("<div class=tabs role=radiogroup aria-label=\"").markup(label).markup("\">");
+    for (index, name) in names.iter().enumerate() {
+        let own = format!("t{id}-{index}");
+        html.markup("<input type=radio name=t").anchor(&id).markup(" id=").anchor(&own);
+        html.markup(if index == 0 { " checked>" } else { ">" });
+        html.markup("<label for=").anchor(&own).markup(">").text(name).markup("</label>");
+    }
+    for index in 0..names.len() {
+        html.markup("<div>");
+        panel(html, index);
+        html.markup("</div>");
+    }
+    html.markup("</div>");
 }
 
 fn is_required(schema: &Value, name: &str) -> bool {
     let names = schema.get("required").and_then(Value::as_array);
     names.is_some_and(|names| names.iter().any(|known| known == name))
-}
-
-/// Returns true if a schema has fields to show.
-pub(super) fn has_fields(schema: &Value) -> bool {
-    let mut html = Html::default();
-    fields(&mut html, schema);
-    !html.into_string().is_empty()
-}
-
-/// Creates an example value from the type and the simple rules of a schema.
-/// `schemas` are the schemas of the document.
-pub(super) fn example(schema: &Value, schemas: &Value) -> Value {
-    example_at(schema, schemas, DEPTH)
-}
-
-fn example_at(schema: &Value, schemas: &Value, depth: usize) -> Value {
-    if depth == 0 {
-        return Value::Null;
-    }
-    if let Some(name) = name_of(schema) {
-        return example_at(&schemas[name], schemas, depth - 1);
-    }
-    let given = schema.get("const").or_else(|| schema.get("default"));
-    let given = given.or_else(|| schema.get("examples")?.get(0));
-    if let Some(value) = given.or_else(|| schema.get("enum")?.get(0)) {
-        return value.clone();
-    }
-    if let Some(choice) = choices(schema).and_then(|choices| choices.first()) {
-        return example_at(choice, schemas, depth - 1);
-    }
-    let types = types(schema);
-    match types.split(" | ").next().unwrap_or("any value") {
-        "integer" | "number" => schema.get("minimum").cloned().unwrap_or_else(|| json!(1)),
-        "boolean" => json!(true),
-        "null" => Value::Null,
-        "array" => {
-            let is_needed = schema.get("minItems").and_then(Value::as_u64).is_some_and(|it| it > 0);
-            let item = schema.get("items").filter(|_| is_needed);
-            item.map(|item| example_at(item, schemas, depth - 1)).into_iter().collect()
-        }
-        "object" => {
-            let properties = schema.get("properties").and_then(Value::as_object);
-            let needed = properties.into_iter().flatten();
-            let needed = needed.filter(|(name, _)| is_required(schema, name));
-            let fields =
-                needed.map(|(name, it)| (name.clone(), example_at(it, schemas, depth - 1)));
-            Value::Object(fields.collect::<Map<_, _>>())
-        }
-        _ => json!(text(schema)),
-    }
-}
-
-/// Returns an example string with the format and the minimum length.
-fn text(schema: &Value) -> String {
-    let format = schema.get("format").and_then(Value::as_str);
-    let text = match format.unwrap_or_default() {
-        "email" => "ada@example.org",
-        "uri" | "url" | "uri-reference" => "https://example.org/",
-        "uuid" => "7d444840-9dc0-11d1-b245-5ffdce74fad2",
-        "date" => "2026-01-31",
-        "date-time" => "2026-01-31T12:00:00Z",
-        "time" => "12:00:00Z",
-        "ipv4" => "192.0.2.1",
-        "ipv6" => "2001:db8::1",
-        _ => "text",
-    };
-    let least = schema.get("minLength").and_then(Value::as_u64).unwrap_or(0);
-    let missing = least.min(64).saturating_sub(text.len() as u64);
-    (0..missing).fold(text.to_owned(), |text, _| text + "x")
 }

@@ -20,7 +20,7 @@ pub(super) fn files(options: &OpenApiOptions) -> [(String, File); 4] {
         let file = File::new(media_type, Bytes::from_static(content));
         File { is_gzip: true, ..file }
     };
-    let page = File { policy: POLICY, ..html_file(page(options)) };
+    let page = html_file(page(options), POLICY.to_owned());
     [
         ("try".to_owned(), page),
         ("swagger-ui-bundle.js".to_owned(), gzip(SCRIPT, stockade_swagger_ui::BUNDLE)),

@@ -1,11 +1,15 @@
 //! Tests of the page with untrusted text.
 
+use http::StatusCode;
 use serde_json::json;
 use stockade_core::RouteDocs;
+use stockade_core::extract::Path;
 use stockade_routing::{RouteTree, Router, RouterOptions, create_router};
 
+use super::html::Html;
 use super::*;
 use crate::document::document;
+use crate::example::Direction;
 use crate::options::Webhook;
 
 const HOSTILE: &str = "</code><script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
@@ -17,7 +21,7 @@ fn router() -> Router {
 fn pages(router: Router, options: &OpenApiOptions) -> Pages {
     let map = router.build().unwrap().route_map();
     let document = document(&map, options).unwrap();
-    Pages::of(&map, &document, options)
+    Pages::of(&map, &document, options).unwrap()
 }
 
 fn text(file: &File) -> &str {
@@ -58,36 +62,10 @@ fn schema_text_is_never_markup() {
     });
     let mut html = Html::default();
     schema::kind(&mut html, &schema);
-    schema::fields(&mut html, &schema);
+    schema::View { schemas: &json!({}), direction: None }.fields(&mut html, &schema);
     let html = html.into_string();
     assert!(!html.contains("<script") && !html.contains("<img"), "{html}");
     assert!(!html.contains("\"'"), "{html}");
-}
-
-#[test]
-fn shows_bounds_that_the_type_does_not_imply() {
-    let shown = |schema: Value| {
-        let mut html = Html::default();
-        schema::kind(&mut html, &schema);
-        html.into_string()
-    };
-    let schema = json!({ "type": "integer", "format": "uint8", "minimum": 0, "maximum": 255 });
-    assert_eq!(shown(schema), "integer (uint8)");
-    let schema = json!({ "type": "integer", "format": "int8", "minimum": 0, "maximum": 127 });
-    assert_eq!(shown(schema), "integer (int8) <i>minimum 0</i>");
-    let schema = json!({ "type": "integer", "format": "uint999", "maximum": 1 });
-    assert_eq!(shown(schema), "integer (uint999) <i>maximum 1</i>");
-}
-
-#[test]
-fn recursive_schemas_end() {
-    let schemas = json!({ "Node": {
-        "type": "object",
-        "required": ["next"],
-        "properties": { "next": { "$ref": "#/components/schemas/Node" } },
-    } });
-    let example = schema::example(&schemas["Node"], &schemas);
-    assert_eq!(example, json!({ "next": { "next": { "next": null } } }));
 }
 
 #[test]
@@ -98,12 +76,12 @@ fn hidden_routes_limits_and_middleware_are_not_shown() {
     let options = OpenApiOptions::new("Shop", "1");
     let map = router.build().unwrap().route_map();
     let document = document(&map, &options).unwrap();
-    let public = Pages::of(&map, &document, &options);
+    let public = Pages::of(&map, &document, &options).unwrap();
     let html = text(public.index());
     assert!(html.contains("/seen") && !html.contains("unseen") && !html.contains("secret"));
-    assert!(!html.contains("Limits") && !html.contains("Middleware"));
-    let inside = Pages::of(&map, &document, &options.internals(true));
-    assert!(text(inside.index()).contains("<b>Limits</b>"));
+    assert!(!html.contains("Limits") && !html.contains("bytes"));
+    let inside = Pages::of(&map, &document, &options.internals(true)).unwrap();
+    assert!(text(inside.index()).contains("<h4>Limits and rules</h4>"));
 }
 
 #[test]
@@ -117,12 +95,12 @@ fn many_operations_get_a_page_per_group() {
     let pages = pages(router, &OpenApiOptions::new("Shop", "1"));
     let html = text(pages.index());
     assert!(html.contains("href=\"docs/group-carts#getCarts0\""), "{html}");
-    assert!(!html.contains("<section id="), "{html}");
+    assert!(!html.contains("<section class=op"), "{html}");
     let carts = text(pages.file("group-carts").unwrap());
-    assert!(carts.contains("<section id=getCarts30>"), "{carts}");
+    assert!(carts.contains("<section class=op id=getCarts30>"), "{carts}");
     assert!(!carts.contains("getUsers0"), "{carts}");
     assert!(carts.contains("href=\"../openapi.json\"") && carts.contains("href=\"../docs\""));
-    assert!(carts.contains("src=\"search.js\""));
+    assert!(carts.contains("src=\"page.js\""));
     assert!(pages.file("group-nothing").is_none());
 }
 
@@ -142,11 +120,21 @@ fn links_to_the_document_from_every_path() {
 }
 
 #[test]
-fn the_script_is_small_and_creates_no_markup() {
-    assert!(SCRIPT.len() <= 4096, "{}", SCRIPT.len());
-    for word in ["innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", ".style"] {
+fn the_script_creates_no_markup() {
+    let words = [
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacent",
+        "document.write",
+        "eval(",
+        "Function(",
+        ".style",
+    ];
+    for word in words {
         assert!(!SCRIPT.contains(word), "{word}");
     }
+    // The export contains both files inline.
+    assert!(!SCRIPT.contains("</script") && !SCRIPT.contains("<!--") && !STYLE.contains("</"));
     assert!(!STYLE.contains("url(") && !STYLE.contains("@import"));
 }
 
@@ -170,9 +158,8 @@ fn webhooks_are_on_the_page_of_all_operations() {
     for (pages, is_split) in [(&few, false), (&many, true)] {
         let html = text(pages.index());
         assert!(html.contains("<h2 id=webhooks>Webhooks</h2>"), "{html}");
-        assert!(html.contains("<section id=webhook-"), "{html}");
+        assert!(html.contains("<section class=op id=webhook-"), "{html}");
         assert!(html.contains("href=\"#webhooks\""), "{html}");
-        assert!(html.contains("<summary>Fields</summary>"), "{html}");
         assert!(!html.contains("<script>") && !html.contains("<img"), "{html}");
         assert_eq!(html.contains("<h2>Groups</h2>"), is_split);
     }
@@ -192,10 +179,10 @@ fn webhooks_are_on_the_page_of_all_operations() {
 fn swagger_ui_is_served_on_request() {
     let options = OpenApiOptions::new(HOSTILE, "1");
     let without = pages(router(), &options);
-    assert!(without.file("try").is_none() && !text(without.index()).contains("Try it"));
+    assert!(without.file("try").is_none() && !text(without.index()).contains("Swagger UI"));
 
     let with = pages(router(), &options.swagger_ui(true));
-    assert!(text(with.index()).contains("<a href=\"docs/try\">Try it</a>"));
+    assert!(text(with.index()).contains("<a href=\"docs/try\">Swagger UI</a>"));
     let page = with.file("try").unwrap();
     assert!(page.policy.contains("img-src 'self' data:;"));
     assert!(text(page).contains("data-document=\"../openapi.json\""));
@@ -216,4 +203,160 @@ fn the_tag_is_computed_once() {
     let first = tag.of(b"one").to_owned();
     assert_eq!(first, ETag::of(b"one").weak().to_string());
     assert_eq!(tag.of(b"another"), first);
+}
+
+#[test]
+fn shows_a_schema_inline_with_its_rules() {
+    let schemas = json!({
+        "Address": { "type": "object", "required": ["city"], "properties": {
+            "city": { "type": "string", "minLength": 2, "maxLength": 80 },
+            "owner": { "$ref": "#/components/schemas/Owner" },
+        } },
+        "Owner": { "type": "object", "properties": { "deep": { "type": "string" } } },
+    });
+    let schema = json!({ "type": "object", "properties": {
+        "id": { "type": "integer", "readOnly": true },
+        "address": { "$ref": "#/components/schemas/Address" },
+    } });
+    let shown = |direction| {
+        let mut html = Html::default();
+        schema::View { schemas: &schemas, direction }.fields(&mut html, &schema);
+        html.into_string()
+    };
+    let all = shown(None);
+    assert!(all.contains("<small>only in responses</small>"), "{all}");
+    assert!(all.contains("<small>2 to 80 characters</small> <em>required</em>"), "{all}");
+    // The third level is a link.
+    assert!(all.contains("<a href=#s-Owner>Owner</a>") && !all.contains("deep"), "{all}");
+    assert!(!shown(Some(Direction::Request)).contains("<code>id</code>"));
+}
+
+#[test]
+fn alternatives_are_tabs() {
+    let schema = json!({ "oneOf": [
+        { "type": "object", "properties": { "kind": { "const": "card" }, "number": {} } },
+        { "type": "object", "title": "Invoice", "properties": { "kind": {}, "address": {} } },
+    ] });
+    let mut html = Html::default();
+    schema::View { schemas: &json!({}), direction: None }.fields(&mut html, &schema);
+    let html = html.into_string();
+    assert!(
+        html.contains("<input type=radio name=t1 id=t1-0 checked><label for=t1-0>card</label>")
+    );
+    assert!(html.contains("<label for=t1-1>Invoice</label>"), "{html}");
+}
+
+#[test]
+fn an_unknown_status_has_an_advice() {
+    let shown = |docs: RouteDocs| {
+        let mut router = router();
+        router.get("/a", async || (StatusCode::CREATED, "x")).docs(docs);
+        text(pages(router, &OpenApiOptions::new("Shop", "1")).index()).to_owned()
+    };
+    assert!(
+        shown(RouteDocs::default()).contains("Return Created, Accepted or Status&lt;201, T&gt;")
+    );
+    assert!(!shown(RouteDocs::default().response(201, "Made")).contains("Return Created"));
+}
+
+#[test]
+fn a_request_has_its_stages_in_order() {
+    let mut router = router();
+    router.get("/a/:id", async |Path(id): Path<u32>| id.to_string());
+    let html = text(pages(router, &OpenApiOptions::new("Shop", "1")).index()).to_owned();
+    let (_, life) = html.split_once("<summary>Life of a request</summary>").unwrap();
+    let (life, _) = life.split_once("</ol>").unwrap();
+    let places = ["Routing", "CORS", "Rate limit", "Validation", "Handler"];
+    let places = places.map(|name| life.find(name).unwrap_or_else(|| panic!("{name}: {life}")));
+    assert!(places.is_sorted(), "{life}");
+    assert!(life.contains("<span>Rate limit</span><b class=\"s s4\">429</b>"), "{life}");
+}
+
+#[test]
+fn the_options_of_the_page_are_checked() {
+    let check = |options: OpenApiOptions, expected: &str| {
+        let map = router().build().unwrap().route_map();
+        let document = document(&map, &options).unwrap();
+        let error = Pages::of(&map, &document, &options).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    let options = || OpenApiOptions::new("Shop", "1");
+    for color in ["red", "#12", "#12345g", "#fff}body{display:none", ""] {
+        check(options().color(color), "expected a color such as");
+    }
+    for url in ["javascript:alert(1)", "data:text/html,x", " https://a.example", "x"] {
+        check(options().link("a", url), "start it with `https://`");
+    }
+    check(options().release("0.9", "{}"), "the lock of release \"0.9\"");
+}
+
+#[test]
+fn a_file_contains_everything() {
+    let mut router = router();
+    router.get("/a", async || "x");
+    let options = OpenApiOptions::new("Shop", "1")
+        .logo(crate::Logo::svg("<svg/>"))
+        .color("#0a5c36")
+        .server("https://api.shop.example");
+    let map = router.build().unwrap().route_map();
+    let document = document(&map, &options).unwrap();
+    let html = Pages::single(&map, &document, &options).unwrap();
+    assert!(html.contains("src=\"data:image/svg+xml;base64,PHN2Zy8+\""), "{html}");
+    assert!(
+        html.contains("--brand:#0a5c36") && html.contains("connect-src https://api.shop.example;")
+    );
+    assert!(!html.contains("src=\"page.js") && !html.contains("href=\"style.css"));
+    assert!(html.contains("id=calls>{"));
+    let alone = OpenApiOptions::new("Shop", "1");
+    let html = Pages::single(&map, &document, &alone).unwrap();
+    assert!(!html.contains("id=calls>{"), "a file without a server cannot send requests");
+}
+
+#[test]
+fn releases_are_compared() {
+    let lock = |paths: &[&str]| {
+        let mut router = router();
+        for path in paths {
+            router.get(path, async || "x");
+        }
+        router.get("/old", async || "x").docs(RouteDocs::default().hidden("for us"));
+        let map = router.build().unwrap().route_map();
+        stockade_map::lock::Lock::of(&map).unwrap().to_string()
+    };
+    let mut router = router();
+    router.get("/a", async || "x");
+    router.get("/secret", async || "x").docs(RouteDocs::default().hidden("for us"));
+    let options = OpenApiOptions::new("Shop", "1.0")
+        .release("0.8", lock(&["/a", "/b", "/c"]))
+        .release("0.9", lock(&["/a", "/b"]));
+    let html = text(pages(router, &options).index()).to_owned();
+    let (_, changes) = html.split_once("<h2 id=changes>Changes</h2>").unwrap();
+    let (latest, first) = changes.split_once("<h3>0.8 to 0.9</h3>").unwrap();
+    assert!(latest.contains("<h3>0.9 to 1.0</h3>") && latest.contains("<code>GET /b</code>"));
+    assert!(first.contains("<code>GET /c</code>") && !changes.contains("/secret"), "{changes}");
+    assert!(!changes.contains("/old"), "{changes}");
+}
+
+#[test]
+fn methods_of_json_rpc_are_shown_at_their_route() {
+    let mut router = router();
+    router.post("/rpc", async || "x");
+    let mut map = router.build().unwrap().route_map();
+    let mut method = map.routes[0].clone();
+    method.kind = stockade_routing::map::RouteKind::RpcMethod;
+    method.path = "/rpc#add".to_owned();
+    method.docs = RouteDocs::new("Adds <numbers>");
+    map.schemas.insert("Sum".to_owned(), json!({ "properties": { "total": {} } }));
+    let content = stockade_routing::map::ContentInfo::new(
+        "application/json",
+        json!({ "$ref": "#/schemas/Sum" }),
+    );
+    let reply = method.answers.iter_mut().find(|answer| answer.status.is_success()).unwrap();
+    reply.body = stockade_routing::map::BodyDoc::Content(vec![content]);
+    map.routes.push(method);
+    let options = OpenApiOptions::new("Shop", "1");
+    let document = document(&map, &options).unwrap();
+    let html = text(Pages::of(&map, &document, &options).unwrap().index()).to_owned();
+    assert!(html.contains("<summary><code>add</code> Adds &lt;numbers&gt;</summary>"), "{html}");
+    assert!(html.contains("<code>total</code>"), "{html}");
 }

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::html::Html;
-use super::{Contents, markdown, operation};
+use super::{Contents, markdown, operation, samples};
+use crate::example::{Direction, Examples};
 
 /// Returns the names and operations of the webhooks.
 pub(super) fn of(document: &Value) -> impl Iterator<Item = (&str, &Value)> {
@@ -16,11 +17,10 @@ pub(super) fn links(html: &mut Html, document: &Value, home: &str) {
     if of(document).next().is_none() {
         return;
     }
-    html.markup("<h3><a href=\"").text(home).markup("#webhooks\">Webhooks</a></h3><ul>");
+    html.markup("<h2><a href=\"").text(home).markup("#webhooks\">Webhooks</a></h2><ul>");
     for (name, _) in of(document) {
         html.markup("<li><a href=\"").text(home).markup("#webhook-").anchor(name).markup("\">");
-        title(html, name);
-        html.markup("</a>");
+        html.markup("<span>").text(name).markup("</span> <b class=\"m post\">POST</b></a>");
     }
     html.markup("</ul>");
 }
@@ -30,25 +30,25 @@ pub(super) fn add(html: &mut Html, contents: &Contents<'_>) {
     if of(contents.document).next().is_none() {
         return;
     }
-    html.markup("<section aria-labelledby=webhooks><h2 id=webhooks>Webhooks</h2>");
+    html.markup("<section class=g aria-labelledby=webhooks><h2 id=webhooks>Webhooks</h2>");
     html.markup("<p>Requests that this API sends to subscribers.</p>");
     for (name, value) in of(contents.document) {
-        html.markup("<section id=webhook-").anchor(name).markup("><h3><a href=#webhook-");
-        html.anchor(name).markup(">");
-        title(html, name);
-        html.markup("</a></h3>");
-        if let Some(summary) = value["summary"].as_str() {
-            html.markup("<p>").text(summary).markup("\n");
-        }
+        html.markup("<section class=op id=webhook-").anchor(name).markup("><div class=doc><h3>");
+        html.markup("<a href=#webhook-").anchor(name).markup(">");
+        html.text(value["summary"].as_str().unwrap_or(name)).markup("</a></h3><p class=path>");
+        html.markup("<b class=\"m post\">POST</b> ").code(name).markup("</p>");
         if let Some(description) = value["description"].as_str() {
             markdown::add(html, description);
         }
-        operation::body(html, value);
-        html.markup("</section>\n");
+        operation::body(html, contents.schemas(), value);
+        html.markup("</div><div class=ex>");
+        let schema = &value["requestBody"]["content"]["application/json"]["schema"];
+        if !schema.is_null() {
+            let example = Examples::new(contents.schemas(), Direction::Response).value("", schema);
+            html.markup("<div class=card><h4>Request</h4>").listing(&samples::pretty(&example));
+            html.markup("</div>");
+        }
+        html.markup("</div></section>\n");
     }
     html.markup("</section>\n");
-}
-
-fn title(html: &mut Html, name: &str) {
-    html.markup("<i class=post>POST</i> ").code(name);
 }
