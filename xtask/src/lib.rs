@@ -5,6 +5,7 @@
 //! it. Without a task, it prints the table of tasks. The exit code is 2 for
 //! wrong usage and 1 for a failure.
 
+mod api_page;
 mod audit;
 mod autobahn;
 mod bench;
@@ -222,6 +223,13 @@ const TASKS: &[Task] = &[
         about: "check cross-origin requests and pages in Chromium; `--pictures`",
         when: Nightly,
         run: browser::run,
+    },
+    // Installs packages.
+    Task {
+        name: "api-page",
+        about: "check the page of the API in Chromium, and its script; `--pictures`",
+        when: Nightly,
+        run: api_page::run,
     },
     // Installs a package.
     Task {

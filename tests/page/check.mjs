@@ -1,0 +1,365 @@
+// Checks the page of the API in Chromium: accessibility by axe-core, widths,
+// keyboard, requests, hostile texts, sizes and times.
+//
+// URL is the address of the shop, PAGES the folder with generated pages
+// (`writes_pages_for_a_browser`), and PICTURES a folder for screenshots.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+
+const { URL: SHOP, PAGES, PICTURES } = process.env;
+const AXE = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+const WIDTHS = [360, 480, 768, 960, 1200, 1600];
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+
+/** A page in a separate Chromium, controlled over a pipe. */
+class Page {
+  static async open() {
+    const page = new Page();
+    page.profile = mkdtempSync(join(tmpdir(), "api-page-"));
+    page.browser = spawn("chromium", [
+      "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+      "--disable-background-networking", "--remote-debugging-pipe", `--user-data-dir=${page.profile}`,
+    ], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
+    page.waiting = new Map();
+    page.events = [];
+    page.loads = [];
+    page.sent = 0;
+    let rest = "";
+    page.browser.stdio[4].on("data", (part) => {
+      const messages = (rest + part).split("\0");
+      rest = messages.pop();
+      messages.forEach((message) => page.receive(JSON.parse(message)));
+    });
+    const { targetId } = await page.command("Target.createTarget", { url: "about:blank" });
+    const { sessionId } = await page.command("Target.attachToTarget", { targetId, flatten: true });
+    page.session = sessionId;
+    for (const domain of ["Page", "Runtime", "Log", "Network"]) await page.command(`${domain}.enable`);
+    return page;
+  }
+
+  receive(message) {
+    if (message.id) {
+      const { done, failed } = this.waiting.get(message.id);
+      if (message.error) failed(new Error(JSON.stringify(message.error)));
+      else done(message.result);
+    } else if (message.method === "Page.loadEventFired") {
+      this.loads.splice(0).forEach((done) => done());
+    } else if (["Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown"].includes(message.method)) {
+      this.events.push(JSON.stringify(message.params));
+    } else if (message.method === "Network.requestWillBeSent") {
+      this.events.push(`request ${message.params.request.url.slice(0, 120)}`);
+    } else if (message.method === "Page.javascriptDialogOpening") {
+      this.events.push(`dialog ${message.params.message}`);
+    }
+  }
+
+  command(method, params = {}) {
+    this.sent += 1;
+    const id = this.sent;
+    this.browser.stdio[3].write(`${JSON.stringify({ id, method, params, sessionId: this.session })}\0`);
+    return new Promise((done, failed) => this.waiting.set(id, { done, failed }));
+  }
+
+  async go(url) {
+    const loaded = new Promise((done) => this.loads.push(done));
+    await this.command("Page.navigate", { url });
+    await loaded;
+  }
+
+  async run(expression) {
+    const params = { expression, awaitPromise: true, returnByValue: true };
+    const { result, exceptionDetails } = await this.command("Runtime.evaluate", params);
+    if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails));
+    return result.value;
+  }
+
+  size(width, height = 900) {
+    const mobile = width < 600;
+    return this.command("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile });
+  }
+
+  scheme(value) {
+    return this.command("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value }] });
+  }
+
+  async press(key, text) {
+    const code = { Enter: 13, Tab: 9, " ": 32 }[key] ?? 0;
+    const fields = { key, code: key, windowsVirtualKeyCode: code, ...(text ? { text } : {}) };
+    await this.command("Input.dispatchKeyEvent", { type: "keyDown", ...fields });
+    await this.command("Input.dispatchKeyEvent", { type: "keyUp", key, code: key });
+  }
+
+  async type(text) {
+    await this.command("Input.insertText", { text });
+  }
+
+  async picture(name) {
+    if (!PICTURES) return;
+    mkdirSync(PICTURES, { recursive: true });
+    const { data } = await this.command("Page.captureScreenshot", { format: "png" });
+    writeFileSync(join(PICTURES, name), Buffer.from(data, "base64"));
+  }
+
+  close() {
+    this.browser.kill("SIGKILL");
+    rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+const until = (condition) => `new Promise((done, failed) => { const start = Date.now(); const look = () => {
+  const found = (() => ${condition})(); if (found) done(found); else if (Date.now() - start > 10000)
+  failed(new Error(${JSON.stringify(condition)})); else setTimeout(look, 20); }; look(); })`;
+
+/** Asserts that axe-core finds no violation. */
+async function accessible(page, name) {
+  await page.run(`typeof axe === "undefined" ? (0, ${JSON.stringify("")}) : ""`);
+  await page.run(AXE);
+  const found = await page.run(`axe.run({ runOnly: ${JSON.stringify(RULES)} }).then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ": " + nodes.slice(0, 3).map((it) => it.html.slice(0, 120)
+      + " " + (it.any[0]?.message ?? "")).join(" | ")))`);
+  assert.deepEqual(found, [], name);
+}
+
+/** Opens the form of an operation by keyboard, and sends its request. */
+async function send(page, operation, change = "") {
+  await page.run(`location.hash = "#${operation}", ""`);
+  await page.run(until(`document.querySelector("#${operation} .try")`));
+  await page.run(`document.querySelector("#${operation} details.card > summary").focus()`);
+  if (!(await page.run(`document.querySelector("#${operation} details.card").open`))) {
+    await page.press("Enter", "\r");
+  }
+  await page.run(until(`document.querySelector("#${operation} details.card").open`));
+  if (change) await page.run(`(() => { const form = document.querySelector("#${operation} .try"); ${change} })()`);
+  await page.run(`document.querySelector("#${operation} .try > .main").focus()`);
+  await page.press("Enter", "\r");
+  return page.run(until(`document.querySelector("#${operation} .output .s")?.textContent`));
+}
+
+async function checkShop(page) {
+  const docs = `${SHOP}/docs`;
+  // Sizes: the page with its style sheet and its script.
+  const parts = await Promise.all([docs, `${docs}/style.css`, `${docs}/page.js`].map(async (url) =>
+    gzipSync(Buffer.from(await (await fetch(url)).arrayBuffer())).length));
+  const size = parts.reduce((all, part) => all + part);
+  console.log(`size: ${size} bytes with gzip (${parts.join(" + ")})`);
+  assert(size <= 60 * 1024, `${size} bytes`);
+
+  await page.go(docs);
+  for (const scheme of ["light", "dark"]) {
+    await page.scheme(scheme);
+    for (const width of [360, 1200]) {
+      await page.size(width);
+      await page.run("location.hash = '', window.scrollTo(0, 0), ''");
+      await page.picture(`page-${scheme}-${width}.png`);
+      await page.run(`location.hash = "#postUsers", ""`);
+      await page.run(until(`document.querySelector("#postUsers .try")`));
+      await page.picture(`operation-${scheme}-${width}.png`);
+    }
+  }
+
+  await page.size(1200);
+  assert.equal(await send(page, "getProducts"), "200");
+  assert(await page.run(`document.querySelector("#getProducts .output").textContent.includes("Green tea")`));
+  // An error of validation is at its field.
+  const wrong = `form.querySelector("[data-body]").value = '{"name":"Ada","email":"ada","password":"short"}'`;
+  assert.equal(await send(page, "postUsers", wrong), "400");
+  const errors = await page.run(until(`document.querySelector("#postUsers .errors .error") &&
+    [...document.querySelectorAll("#postUsers .error")].map((it) => it.textContent).join(" ")`));
+  assert.match(errors, /email.*password|password.*email/);
+  await page.picture("errors-light-1200.png");
+  const selected = `(() => { const error = [...document.querySelectorAll("#postUsers .error")].find((it) =>
+    it.textContent.startsWith("password")); error.click(); const field = document.activeElement;
+    return field.value.slice(field.selectionStart, field.selectionEnd); })()`;
+  assert.equal(await page.run(selected), '"password"');
+  // Each language has the request.
+  for (const [language, word] of [["curl", "curl -X POST"], ["JavaScript", "await fetch("], ["Python", "requests.request("], ["Rust", "reqwest::Client"]]) {
+    const text = await page.run(`(() => { const select = document.querySelector("#postUsers select[aria-label=Language]");
+      select.value = ${JSON.stringify(language)}; select.dispatchEvent(new Event("change"));
+      return document.querySelector("#postUsers .ex > div.card pre").textContent; })()`);
+    assert(text.includes(word) && text.includes("/users"), text);
+  }
+  await authorized(page);
+  await examples(page);
+  await streams(page);
+
+  // Four states of the page, in light and dark.
+  const states = {
+    "all": `""`,
+    "everything unfolded": `document.querySelectorAll("details").forEach((it) => { it.open = true; }), ""`,
+    "a response": `document.querySelector("#getProducts").scrollIntoView(), ""`,
+    "authorize": `[...document.querySelectorAll(".bar button")].forEach((it) => it.click()), ""`,
+  };
+  for (const [name, state] of Object.entries(states)) {
+    await page.run(state);
+    for (const scheme of ["light", "dark"]) {
+      await page.scheme(scheme);
+      await accessible(page, `${name}, ${scheme}`);
+    }
+  }
+  await page.run(`document.querySelector("dialog").close(), ""`);
+  for (const width of WIDTHS) {
+    await page.size(width);
+    const own = await page.run("document.documentElement.scrollWidth");
+    assert(own <= width, `${own} pixels at ${width}`);
+  }
+  const others = page.events.filter((it) => it.startsWith("request") && !it.includes(`request ${SHOP}`) && !it.includes("request data:"));
+  assert.deepEqual(others, []);
+}
+
+/** Logs in, authorizes by keyboard, and calls an operation that needs a user. */
+async function authorized(page) {
+  const login = { email: "admin@example.org", password: "correct horse" };
+  const response = await fetch(`${SHOP}/login`, { method: "POST", body: JSON.stringify(login), headers: { "content-type": "application/json" } });
+  const { token } = await response.json();
+  assert.equal(await send(page, "getUsers"), "401");
+  await page.run(`document.querySelector(".bar button").focus()`);
+  await page.press("Enter", "\r");
+  await page.run(until(`document.querySelector("dialog input")`));
+  await page.run(`document.querySelector("dialog input").focus()`);
+  await page.type(token);
+  await page.picture("authorize-light-1200.png");
+  await page.press("Enter", "\r");
+  await page.run(until(`!document.querySelector("dialog")`));
+  await page.run(`document.querySelector("#getUsers .output").replaceChildren(), ""`);
+  assert.equal(await send(page, "getUsers"), "200");
+}
+
+/** Sends each generated example. No schema rejects its own example. */
+async function examples(page) {
+  const rejected = await page.run(`(async () => {
+    const { calls } = JSON.parse(document.getElementById("calls").textContent);
+    const rejected = [];
+    for (const [id, call] of Object.entries(calls)) {
+      for (const body of (call.b ?? []).filter((it) => it.e !== undefined && !it.f)) {
+        const path = (call.q ?? []).filter((it) => it.i === "path").reduce((path, { n, e }) => path.replace("{" + n + "}", encodeURIComponent(e)), call.p);
+        const text = body.t.includes("urlencoded") ? new URLSearchParams(Object.entries(body.e)).toString() : JSON.stringify(body.e);
+        const headers = { "content-type": body.t, authorization: "Bearer " + window.exampleToken };
+        const response = await fetch(path, { method: call.m, headers, body: text });
+        const answer = await response.text();
+        if (response.status === 400 || response.status === 415) rejected.push(id + " " + body.t + " " + text + " " + answer);
+      }
+    }
+    return rejected;
+  })()`.replace("window.exampleToken", JSON.stringify(await token())));
+  assert.deepEqual(rejected, []);
+}
+
+async function token() {
+  const login = { email: "admin@example.org", password: "correct horse" };
+  const response = await fetch(`${SHOP}/login`, { method: "POST", body: JSON.stringify(login), headers: { "content-type": "application/json" } });
+  return (await response.json()).token;
+}
+
+/** Opens the WebSocket of the shop, and sends a message. */
+async function streams(page) {
+  await page.run(`location.hash = "#wsChatByTopic", ""`);
+  const id = await page.run(`Object.entries(JSON.parse(document.getElementById("calls").textContent).calls).find(([, it]) => it.m === "WS")[0]`);
+  await page.run(`document.getElementById("${id}").scrollIntoView(), ""`);
+  await page.run(until(`document.querySelector("#${id} .try")`));
+  await page.run(`document.querySelector("#${id} .try").requestSubmit(), ""`);
+  await page.run(until(`document.querySelector("#${id} .output pre")?.textContent.length > 3`));
+}
+
+/** Serves the generated pages with their policy. */
+function serve(folder) {
+  const types = { css: "text/css", js: "text/javascript", svg: "image/svg+xml" };
+  const server = createServer((request, response) => {
+    const path = request.url.split("?")[0];
+    const type = types[path.split(".").pop()] ?? "text/html; charset=utf-8";
+    try {
+      const content = readFileSync(join(folder, path.endsWith("docs") ? `${path}.html` : path));
+      const policy = readFileSync(join(folder, "policy.txt"), "utf8");
+      response.writeHead(200, { "content-type": type, "content-security-policy": policy }).end(content);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+  return new Promise((done) => server.listen(0, "127.0.0.1", () => done(server)));
+}
+
+async function checkPages(page, folder) {
+  const server = await serve(folder);
+  const base = `http://127.0.0.1:${server.address().port}`;
+  await page.size(1200);
+  await page.scheme("light");
+  // 517 operations: the times, after the browser has started.
+  await page.command("Page.addScriptToEvaluateOnNewDocument", {
+    source: `window.longest = 0; new PerformanceObserver((list) => list.getEntries().forEach((it) => {
+      window.longest = Math.max(window.longest, it.duration); })).observe({ entryTypes: ["longtask"] });`,
+  });
+  await page.go(`${base}/many/docs`);
+  const paints = [];
+  for (let round = 0; round < 5; round += 1) {
+    await page.go(`${base}/many/docs?${round}`);
+    paints.push(await page.run(until(`performance.getEntriesByName("first-contentful-paint")[0]?.startTime`)));
+  }
+  const paint = paints.sort((one, other) => one - other)[2];
+  const search = await page.run(`(async () => { const input = document.getElementById("search"); input.focus();
+    await new Promise((done) => setTimeout(done, 100)); let most = 0;
+    for (const text of ["g", "ge", "get", "get 1", "get 17", "nothing", ""]) { const start = performance.now();
+      input.value = text; input.dispatchEvent(new Event("input")); document.body.offsetHeight;
+      most = Math.max(most, performance.now() - start); } return most; })()`);
+  const longest = await page.run("new Promise((done) => setTimeout(() => done(window.longest), 300))");
+  console.log(`517 operations: paint ${Math.round(paint)} ms, search ${search.toFixed(1)} ms, longest task ${Math.round(longest)} ms`);
+  assert(paint <= 300 && search <= 50 && longest <= 200);
+  await page.picture("many-light-1200.png");
+  // The page of a group finds the operations of the others.
+  const group = await page.run(`document.querySelector("nav h2 a").getAttribute("href").split("#")[0]`);
+  await page.go(`${base}/many/${group}`);
+  await page.run(`document.getElementById("search").focus(), ""`);
+  const count = await page.run(until(`document.querySelectorAll("nav li").length > 500 && document.querySelectorAll("nav li").length`));
+  assert.equal(count, 517);
+
+  // Hostile texts execute nothing and break no layout.
+  page.events = [];
+  for (const name of readFileSync(join(folder, "hostile.txt"), "utf8").trim().split("\n")) {
+    await page.go(`${base}/${name}`);
+    await page.run(`document.querySelectorAll("details").forEach((it) => { it.open = true; }), ""`);
+    for (const width of [360, 1200]) {
+      await page.size(width);
+      const own = await page.run("document.documentElement.scrollWidth");
+      assert(own <= width, `${name}: ${own} pixels at ${width}`);
+    }
+  }
+  assert.deepEqual(page.events.filter((it) => it.startsWith("dialog")), []);
+  const texts = JSON.parse(readFileSync(join(folder, "hostile.json"), "utf8"));
+  await hostileAnswers(page, texts);
+  server.close();
+}
+
+/** Messages of the tried API are texts. */
+async function hostileAnswers(page, texts) {
+  page.events = [];
+  await page.size(1200);
+  await page.go(`${SHOP}/docs`);
+  await send(page, "postUsers");
+  const markup = await page.run(`(async () => { const real = window.fetch; const found = [];
+    for (const text of ${JSON.stringify(texts)}) {
+      window.fetch = async () => new Response(JSON.stringify({ error: text, details: { errors: [{ field: text, message: text, rule: text }] } }),
+        { status: 400, headers: { "content-type": "application/json" } });
+      const form = document.querySelector("#postUsers .try");
+      form.requestSubmit();
+      await new Promise((done) => setTimeout(done, 20));
+      found.push(...[...form.querySelectorAll("img, svg, script, iframe, a, base, math, template, style, form")].map((it) => it.outerHTML));
+      if (!form.querySelector(".error")?.textContent.includes(text.slice(0, 5))) found.push("no error for " + text);
+    }
+    window.fetch = real; return found; })()`);
+  assert.deepEqual(markup, []);
+  assert.deepEqual(page.events.filter((it) => it.startsWith("dialog")), []);
+}
+
+const page = await Page.open();
+try {
+  if (SHOP) await checkShop(page);
+  if (PAGES) await checkPages(page, PAGES);
+  const faults = page.events.filter((it) => !it.startsWith("request") && /Content Security Policy|exception/i.test(it));
+  assert.deepEqual(faults, []);
+  console.log("the page passes all checks");
+} finally {
+  page.close();
+}
