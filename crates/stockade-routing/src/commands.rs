@@ -69,6 +69,7 @@ impl App {
     /// | `openapi` | the OpenAPI document; the router needs `open_api` |
     /// | `openapi --ruleset` | OWASP's rules for Spectral, with exceptions for routes with a `public` reason, for `health_routes` and for WebSockets |
     /// | `openapi --3.0` | the document as OpenAPI 3.0; `x-lost` lists what 3.0 cannot express |
+    /// | `docs --html FILE` | writes the documentation page to one file; the router needs `open_api` |
     /// | `graphql` | the GraphQL schemas, in the schema definition language |
     /// | `lock` | the lock of the routes |
     /// | `lock --check [PATH]` | one line if the routes match the file, `routes.lock` by default |

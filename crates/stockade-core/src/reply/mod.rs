@@ -195,7 +195,7 @@ pub trait ReplyPart {
 }
 
 /// The status is known only at run time, so documents contain `2XX`. Use
-/// [`Status`] to document the exact status.
+/// [`Created`], [`Accepted`] or [`Status`] to document the exact status.
 impl ReplyPart for StatusCode {
     fn apply(self, response: &mut Response) -> Result<(), ApiError> {
         *response.status_mut() = self;
