@@ -131,7 +131,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn count_equals_the_count_of_the_parsed_data(value in value(), pretty in any::<bool>()) {
+        fn count_matches_parsed_data(value in value(), pretty in any::<bool>()) {
             let text = if pretty { format!("{value:#}") } else { value.to_string() };
             check(&text, count(&value));
         }

@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn an_example_is_json() {
+    fn rejects_an_example_that_is_not_json() {
         let keys = std::collections::BTreeMap::from([((1, 2), 3)]);
         let expected = "docs: cannot serialize the example as JSON: key must be a string";
         check(&RouteDocs::new("x").example(keys), &[expected]);

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_skipped_parameters_is_known() {
+    fn counts_skipped_parameters() {
         let variants = Pattern::parse("/a/:x?/y:z?").unwrap().variants();
         let skipped: Vec<_> = variants.iter().map(super::Variant::skipped).collect();
         assert_eq!(skipped, [0, 1, 1, 2]);

@@ -175,7 +175,7 @@ mod tests {
     use crate::FieldError;
 
     #[test]
-    fn parameters_keep_their_order_and_the_last_value_of_a_name() {
+    fn with_param_replaces_a_value_and_keeps_the_order() {
         let mut error = FieldError::new("a", "no", "rule");
         assert!(error.params().is_empty());
         for (name, value) in [("a", 1), ("b", 2), ("a", 3), ("c", 4), ("d", 5), ("c", 6)] {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_equal_by_their_members() {
+    fn errors_with_equal_fields_are_equal() {
         let plain = FieldError::new("a", "no", "rule");
         assert_eq!(plain.clone().with_param("limit", 1).with_text_id("x"), plain);
         assert_ne!(FieldError::new("b", "no", "rule"), plain);

@@ -134,13 +134,13 @@ mod tests {
     }
 
     #[test]
-    fn the_empty_text_is_a_text() {
+    fn finds_the_empty_text() {
         let table = Literals::new(&[(0, "", 7)]);
         assert_eq!((get(&table, 0, ""), get(&table, 1, "")), (Some(7), None));
     }
 
     #[test]
-    fn long_texts_differ_anywhere() {
+    fn compares_long_texts_in_full() {
         let text = |at: usize| format!("{}x{}", "a".repeat(at), "a".repeat(39 - at));
         let texts: Vec<String> = (0..40).map(text).collect();
         let children: Vec<_> =

@@ -78,7 +78,7 @@ fn floats_can_be_keys() {
 }
 
 #[test]
-fn keys_that_do_not_fit_are_a_400() {
+fn rejects_invalid_keys_with_400() {
     #[track_caller]
     fn check<K: DeserializeOwned + Debug>(key: &str) {
         let error = deserialize_map::<Vec<(K, u8)>, _, _>(json!({ key: 1 })).unwrap_err();

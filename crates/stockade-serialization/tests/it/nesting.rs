@@ -57,7 +57,7 @@ impl<T: Serialize> Serialize for Around<'_, T> {
 }
 
 #[test]
-fn dates_add_no_level_and_json_text_adds_its_own() {
+fn dates_do_not_add_a_level_but_embedded_json_does() {
     let date = SystemTime::UNIX_EPOCH;
     assert!(serialize_for_json(&Around(MAX_DEPTH, &date)).is_ok());
     let raw = RawValue::from_string(nested(100).to_string()).unwrap();
