@@ -11,10 +11,11 @@ use crate::{BodyKind, Setting};
 /// The media types that a request body may have. Any other body gets a 415
 /// before middleware runs and before any byte of it is read.
 ///
-/// A type is `application/json`, or `text/*` for all subtypes. `*/*` accepts
-/// every type, but not a body without `Content-Type`. The comparison ignores
-/// case and the parameters of the request's type, such as `charset`. A request
-/// without a body is always accepted.
+/// A type is a full name such as `application/json`, or `text/*` for all
+/// subtypes of `text`. `*/*` accepts every type, but not a body without
+/// `Content-Type`. The comparison ignores case and the parameters of the
+/// request's type, such as `charset`. A request without a body is always
+/// accepted.
 ///
 /// # Beyond the spec
 /// The specification has one list of types for all routes.

@@ -179,7 +179,8 @@ impl Request {
         &self.inner.head.headers
     }
 
-    /// Returns the headers for changes by middleware.
+    /// Returns a mutable reference to the headers, for middleware that changes
+    /// them.
     pub fn headers_mut(&mut self) -> &mut HeaderMap {
         &mut self.inner.head.headers
     }
@@ -191,7 +192,7 @@ impl Request {
         &self.inner.head.extensions
     }
 
-    /// Returns the extensions for changes.
+    /// Returns a mutable reference to the extensions.
     pub fn extensions_mut(&mut self) -> &mut Extensions {
         &mut self.inner.head.extensions
     }

@@ -279,7 +279,8 @@ impl ErrorReply {
         self.response.headers()
     }
 
-    /// Returns the [headers](Self::headers) of the response for changes.
+    /// Returns a mutable reference to the [headers](Self::headers) of the
+    /// response.
     pub fn headers_mut(&mut self) -> &mut HeaderMap {
         self.response.headers_mut()
     }

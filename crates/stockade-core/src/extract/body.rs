@@ -80,8 +80,8 @@ impl<T: HasSchema + DeserializeOwned + Send> FromRequest for Body<T> {
     fn describe(doc: &mut RouteDescription) {
         let optional = read_nothing(&mut None::<T>);
         doc.reads_body(if optional { BodyKind::Optional } else { BodyKind::Typed });
-        // The body is the last source to be validated, so its failure need not
-        // be found again for another source.
+        // The function reads a source again to find its failure. The body is
+        // validated last, so its failure is already known.
         typed::describe::<T>(doc, InputFrom::Body, |_| Ok(()));
     }
 }

@@ -83,12 +83,13 @@ struct PartHeaders {
 enum Place {
     /// Before the first boundary.
     Preamble,
-    /// On a boundary's line after the boundary, with the previous byte if it
+    /// After a boundary, on the same line. Contains the previous byte if it
     /// matters.
     Line(Option<u8>),
     Header,
     Content,
-    /// After the last part, or when multer rejects the body.
+    /// After the last part, or after an invalid boundary line, which multer
+    /// rejects.
     End,
 }
 
@@ -142,9 +143,9 @@ impl PartHeaders {
         Ok(())
     }
 
-    /// Forwards the preceding bytes and the header from `start` to `end` if it
-    /// has ended; otherwise holds the header back. Returns the position up to
-    /// which the chunk is ready or held back.
+    /// Forwards the bytes before `start`, and the header from `start` to `end`
+    /// if it has ended. Holds an unfinished header back. Returns the position
+    /// of the first byte that is neither forwarded nor held back.
     fn header(
         &mut self,
         piece: &Bytes,
@@ -168,8 +169,8 @@ impl PartHeaders {
         end
     }
 
-    /// Counts the bytes up to the end, if it was found, and returns their
-    /// number.
+    /// Counts the bytes up to `end`, or all bytes of the chunk if there is no
+    /// end. Returns their number.
     fn bounded(
         &mut self,
         piece: &[u8],

@@ -90,7 +90,7 @@ fn wrong_example(facts: &DescribedRoute, status: u16, example: &Value) -> Vec<St
     let exact = |answer: &&ResponseDoc| answer.status == StatusDoc::Exact(status);
     let mut first = None;
     for answer in facts.answers.iter().filter(exact) {
-        // The example may have an undescribed form.
+        // The body is not described, so the example may have any form.
         let BodyDoc::Content(contents) = &answer.body else { return Vec::new() };
         for content in contents {
             match faults(content, example) {

@@ -166,8 +166,8 @@ impl RouteDescription {
         self.takes_user = true;
     }
 
-    /// Declares that the route needs a user, and returns its access
-    /// requirements for changes.
+    /// Declares that the route needs a user. Returns a mutable reference to its
+    /// access requirements.
     ///
     /// It is a configuration error if no earlier part can authenticate a user:
     /// the route could only respond with 401.
@@ -283,8 +283,8 @@ impl RouteDescription {
         self.facts.route.graphql = Some(schema.clone());
     }
 
-    /// Returns the description of a WebSocket route's connections for changes.
-    /// By default, only pages of the same origin may connect.
+    /// Returns a mutable reference to the description of a WebSocket route's
+    /// connections. By default, only pages of the same origin may connect.
     pub fn web_socket(&mut self) -> &mut WebSocketInfo {
         self.facts.route.web_socket.get_or_insert_with(|| {
             let mut info = WebSocketInfo::default();

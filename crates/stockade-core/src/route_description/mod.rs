@@ -59,7 +59,7 @@ pub struct RouteDescription {
     /// The part that currently describes itself: `handler` or a middleware.
     describer: Cow<'static, str>,
     common: Extensions,
-    /// The types of stored items. Their responses may omit some properties.
+    /// The types of stored items. Responses may omit some of their properties.
     pub(crate) stored_types: Vec<SchemaOf>,
     type_checks: Vec<TypeCheck>,
     /// Values from parts of the route for the router, by type.
@@ -146,8 +146,8 @@ impl RouteDescription {
         &self.common
     }
 
-    /// Returns the shared values for changes, or for transfer to the next
-    /// route.
+    /// Returns a mutable reference to the shared values. The router also uses
+    /// it to move them to the next route.
     pub fn common_mut(&mut self) -> &mut Extensions {
         &mut self.common
     }

@@ -43,8 +43,8 @@ impl RouteDescription {
         }
     }
 
-    /// Declares the type of the route's items. Their responses may omit some of
-    /// its properties.
+    /// Declares the type of the items that the route stores. Responses may omit
+    /// some of the type's properties.
     #[doc(hidden)]
     pub fn stores(&mut self, schema: SchemaOf) {
         self.stored_types.push(schema);
@@ -135,22 +135,22 @@ impl RouteDescription {
         self.writers > 0
     }
 
-    /// Returns the number of handler arguments that are the connection after an
-    /// upgrade.
+    /// Returns the number of handler arguments that receive the upgraded
+    /// connection.
     #[doc(hidden)]
     #[must_use]
     pub fn upgrades(&self) -> usize {
         self.upgrades
     }
 
-    /// Returns the description by the parts of the route.
+    /// Returns the route as its parts describe it.
     #[doc(hidden)]
     #[must_use]
     pub fn facts(&self) -> &DescribedRoute {
         &self.facts
     }
 
-    /// Returns the description by the parts of the route for changes.
+    /// Returns a mutable reference to [`facts`](Self::facts).
     #[doc(hidden)]
     pub fn facts_mut(&mut self) -> &mut DescribedRoute {
         &mut self.facts
