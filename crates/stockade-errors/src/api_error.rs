@@ -400,8 +400,8 @@ impl ApiError {
         Shown { error: self, expose_errors }
     }
 
-    /// Returns the content for changes. Copies it first if it is shared with a
-    /// clone.
+    /// Returns a mutable reference to the content. Copies the content first if
+    /// it is shared with a clone.
     fn inner_mut(&mut self) -> &mut Inner {
         let inner = Arc::make_mut(&mut self.inner);
         // The cached response is outdated after this change.
