@@ -200,7 +200,8 @@ impl<'t> Reader<'t> {
         Ok(number)
     }
 
-    /// Reads a number that can be used without conversion.
+    /// Reads a number. Fails for a float if serde_json would preserve all its
+    /// digits.
     #[inline]
     fn any_number(&mut self) -> Result<Number, Refused> {
         let (number, end) = number::read(self.text, self.at)?;
