@@ -8,7 +8,7 @@ use stockade_errors::ConfigError;
 use stockade_validation::marks::{Mark, Marks};
 use stockade_validation::{HasSchema, Rule, Schema};
 
-/// The schema of a content.
+/// The schema of a body's content.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ContentSchema {
@@ -20,8 +20,8 @@ pub enum ContentSchema {
     Bytes,
     /// A value of this type.
     Of(SchemaOf),
-    /// A value of a schema that the program creates at run time. Documents name
-    /// the types in it as usual.
+    /// A value of a schema that the program creates at run time. Documents
+    /// still use the names of the types in it.
     Made(Schema),
     /// A JSON Schema.
     Json(Value),
@@ -83,7 +83,8 @@ impl SchemaOf {
         schemas.into_iter().flatten().map(|schema| Marks::of(&schema))
     }
 
-    /// Returns true if a place is write-only, with or without effect.
+    /// Returns true if a place is marked as write-only, even if the mark has no
+    /// effect.
     #[doc(hidden)]
     #[must_use]
     pub fn may_be_marked(&self) -> bool {

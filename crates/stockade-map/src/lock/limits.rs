@@ -67,7 +67,8 @@ fn rates(c: &mut Comparison<'_>, old: &[QuotaInfo], new: &[QuotaInfo]) {
     }
 }
 
-/// Compares a rate limit. Both the number of requests and the rate are limits.
+/// Compares a rate limit by two values: the number of requests, and the number
+/// per unit of time.
 pub(super) fn quota(
     c: &mut Comparison<'_>,
     at: &str,

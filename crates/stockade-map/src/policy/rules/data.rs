@@ -144,8 +144,8 @@ impl Kind {
         }
     }
 
-    /// Returns true if the keywords of a schema bound a value, without the
-    /// schemas that it refers to.
+    /// Returns true if a schema's own keywords bound a value. Does not follow
+    /// references.
     fn is_bounded_by(self, schema: &Map<String, Value>) -> bool {
         let has = |name: &str| schema.contains_key(name);
         if has("enum") || has("const") {
