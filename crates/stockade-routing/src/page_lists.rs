@@ -13,7 +13,7 @@ use crate::options::RouterOptions;
 /// same headers share a set.
 #[derive(Default)]
 pub(crate) struct PageLists {
-    /// Each new list of response headers gets the next number.
+    /// The sets. Each new list of response headers gets the next number.
     known: Vec<Arc<PageHeaders>>,
     /// The headers that the stages of the router read and add.
     common: PageNames,

@@ -45,8 +45,8 @@ impl HostPath {
         }
     }
 
-    /// Returns the path without the rest at its end. Returns `None` if it does
-    /// not have a rest, or nothing else.
+    /// Returns the path without the rest at its end. Returns `None` if the path
+    /// does not have a rest, or if it consists only of a rest.
     pub(super) fn without_rest(mut self) -> Option<Self> {
         let rest = self.segments.pop_if(|last| matches!(last, HostSegment::Rest(_)));
         self.order.pop();
@@ -99,7 +99,7 @@ fn name_of(segment: &Segment) -> String {
         _ => SPLAT.to_owned(),
     };
     let is_plain = names.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    // `p` and digits are the names of segments without a name.
+    // Segments without a name get names such as `p0`.
     let is_number = names.strip_prefix('p').is_some_and(|rest| rest.parse::<u32>().is_ok());
     if is_plain && !is_number { names } else { String::new() }
 }

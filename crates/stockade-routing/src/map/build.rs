@@ -136,7 +136,7 @@ fn info(app: Described<'_>, compiled: &Route, doc: RouteDescription) -> RouteInf
     route.path = call.map_or_else(|| path.to_owned(), |name| path_of(path, name));
     // The router has already parsed the path, so this cannot fail.
     if let Ok(pattern) = Pattern::parse(path) {
-        // A method does not have its own path.
+        // An RPC method does not have its own path.
         if call.is_none() {
             route.templates = templates(&pattern);
         }
@@ -171,8 +171,8 @@ fn info(app: Described<'_>, compiled: &Route, doc: RouteDescription) -> RouteInf
     route
 }
 
-/// Returns the schema that validates a source: the schema of the entry, of the
-/// handler's argument type, or of the last middleware that validates the
+/// Returns the schema that validates a source: the schema of the route options,
+/// of the handler's argument type, or of the last middleware that validates the
 /// source.
 pub(super) fn schema_of<'r>(
     endpoint: &'r Endpoint,
@@ -186,8 +186,8 @@ pub(super) fn schema_of<'r>(
     own.filter(|own| !own.schema.is_any()).or_else(|| all.last()).or(own)
 }
 
-/// Returns the schemas that validate a source. The schema of the handler or the
-/// entry comes first.
+/// Returns the schemas that validate a source. The schema of the handler or of
+/// the route options comes first.
 pub(super) fn input_schemas<'r>(
     endpoint: &'r Endpoint,
     inputs: &'r [InputFact],
@@ -251,8 +251,8 @@ fn host_of(
 ) -> HostInfo {
     let mut info = HostInfo::default();
     host.as_str().clone_into(&mut info.pattern);
-    // A path of labels without its leading slash. IPv6 addresses in brackets do
-    // not contain a slash.
+    // The labels form a path. IPv6 addresses in brackets do not contain a
+    // slash, so each slash becomes a dot.
     let template = templates(host.labels()).into_iter().next().unwrap_or_default();
     info.template = template.trim_start_matches('/').replace('/', ".");
     info.params = params_of(app, endpoint, inputs, host.labels(), 0);
@@ -266,8 +266,9 @@ fn param(part: &SegmentPart) -> Option<&Param> {
     }
 }
 
-/// Returns the part of the schema of all parameters for one of them. An object
-/// has it by name, a tuple by position, and a single value is used as it is.
+/// Returns the schema of one parameter from the schema of all parameters. An
+/// object contains it by name, and a tuple by position. Any other schema is
+/// returned unchanged.
 fn param_schema(schema: Option<&Value>, name: &str, index: usize) -> Value {
     let Some(schema) = schema else { return json!({ "type": "string" }) };
     let own = match schema.get("type").and_then(Value::as_str) {

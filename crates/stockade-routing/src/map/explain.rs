@@ -21,7 +21,7 @@ use crate::table_set::TableSet;
 /// The largest number of routes to list if none matches a request.
 const MISSES: usize = 5;
 
-/// The closeness of a route with a fully matching path.
+/// The nearness of a route that matches the whole path, but not the method.
 const OTHER_METHOD: (usize, bool) = (usize::MAX, true);
 
 /// The processing of a request, with reasons.
@@ -40,7 +40,7 @@ pub struct Explanation {
     pub path: String,
     /// The route of the request.
     pub route: Option<RouteInfo>,
-    /// The parameters of the path, in raw form.
+    /// The names and the decoded values of the parameters.
     pub params: Vec<(String, String)>,
     /// The steps of the request up to the handler, in order.
     pub steps: Vec<Step>,
@@ -63,7 +63,7 @@ pub struct Step {
     pub kind: StepKind,
     /// The name of a stage or of a middleware, with its settings.
     pub name: String,
-    /// The place of its addition, if the application added it.
+    /// The place in the source code, if the application added the step.
     pub location: Option<Place>,
 }
 
