@@ -41,13 +41,13 @@ pub trait WithOpenApi: Sized {
     /// - Otherwise nothing is served. The build still reports errors of the
     ///   document.
     ///
-    /// The page works without its script and loads nothing from other hosts. Its
-    /// script adds search and forms that send requests. The page shows
-    /// everything in the document, with examples, and the stages of each request
-    /// with their responses. It shows limits and names of middleware only with
-    /// [`internals`](OpenApiOptions#structfield.internals). From 61 operations
-    /// on, each group has its own page. A browser sends no bearer token when it
-    /// opens a page, so a guarded page needs a session or Basic credentials.
+    /// The page works without its script and loads nothing from other hosts. It
+    /// shows everything in the document, and which part of a route sends a
+    /// response. It shows limits and names of middleware only with
+    /// [`internals`](OpenApiOptions#structfield.internals). If there are more
+    /// than 60 operations, each group has its own page. A browser sends no
+    /// bearer token when it opens a page, so a guarded page needs a session or
+    /// Basic credentials.
     ///
     /// If a router has several documents, the command prints the first.
     ///

@@ -9,10 +9,11 @@ use super::responses::{self, Answer};
 use super::{Detail, Group};
 
 /// The 401 and 403 responses that several operations describe with the same
-/// text. Each is shown once, because every operation describes its access.
+/// text. Each is shown only once. Every operation describes its access, so the
+/// responses are not repeated there.
 #[derive(Default)]
 pub(super) struct Refusals {
-    /// The section names, by their lines.
+    /// The section names, by the HTML line of the response.
     names: BTreeMap<String, String>,
 }
 
@@ -23,7 +24,8 @@ impl Refusals {
         for operation in groups.iter().flat_map(|group| &group.operations) {
             for status in ["401", "403"] {
                 let response = &operation.value["responses"][status];
-                // No stage sends these statuses.
+                // Stages do not send these statuses, so no shared section
+                // contains them yet.
                 if !response.is_null() {
                     let answer = Answer { status, value: responses::resolved(document, response) };
                     let line = responses::line(operation.route, answer, detail);

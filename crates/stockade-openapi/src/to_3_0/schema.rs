@@ -135,7 +135,7 @@ impl Converter<'_> {
         out.insert("additionalProperties".to_owned(), any_of(schemas));
     }
 
-    /// Converts `anyOf` and `oneOf`. A null member makes the others nullable.
+    /// Converts `anyOf` and `oneOf`. A null member becomes `nullable`.
     fn union(&mut self, key: &str, value: &Value, path: &str, out: &mut Map<String, Value>) {
         let all = value.as_array().into_iter().flatten().enumerate();
         let (nulls, others): (Vec<_>, Vec<_>) =
@@ -162,7 +162,8 @@ impl Converter<'_> {
         }
     }
 
-    /// Converts a tuple to an array of any of its elements.
+    /// Converts a tuple to an array. Each element may match the schema of any
+    /// position.
     fn tuple(&mut self, keywords: &Map<String, Value>, path: &str, out: &mut Map<String, Value>) {
         let places = keywords.get("prefixItems").and_then(Value::as_array);
         let is_closed = keywords.get("items").is_some_and(|items| items == false);
@@ -197,8 +198,9 @@ impl Converter<'_> {
         Value::Object(out)
     }
 
-    /// Returns the reference to a schema. If 3.0 does not have its position,
-    /// the schema moves to the components.
+    /// Returns the reference to a schema. If OpenAPI 3.0 does not allow a
+    /// schema at its position, such as in `$defs`, the schema moves to the
+    /// components.
     fn lifted(&mut self, reference: &str) -> String {
         let has_place = !reference.contains("/$defs/") && !reference.starts_with("#/webhooks/");
         if has_place || !reference.starts_with('#') {
