@@ -73,7 +73,7 @@ fn deprecated(html: &mut Html, route: &RouteInfo) {
         html.markup(" since ").text(since);
     }
     if let Some(sunset) = &route.docs.sunset {
-        html.markup(", removed after ").text(sunset);
+        html.markup(", may be removed after ").text(sunset);
     }
     html.markup("</p>");
 }

@@ -38,7 +38,7 @@ fn page(options: &OpenApiOptions) -> String {
     html.markup("<link rel=icon href=icon.svg><link rel=stylesheet href=swagger-ui.css>");
     html.markup("<script defer src=swagger-ui-bundle.js></script>");
     html.markup("<script defer src=swagger-ui-start.js></script></head>\n<body>");
-    html.markup("<noscript>Swagger UI needs its script.</noscript>");
+    html.markup("<noscript>Swagger UI requires JavaScript.</noscript>");
     html.markup("<main id=swagger-ui data-document=\"").text(&to_document(options, up));
     html.markup("\"></main></body></html>\n");
     html.into_string()
