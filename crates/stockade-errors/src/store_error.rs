@@ -129,8 +129,10 @@ impl fmt::Display for StoreError {
         match self {
             Self::Missing => f.write_str("the item does not exist"),
             Self::Changed => f.write_str("the item has a different version"),
-            Self::Taken { field } if field.is_empty() => f.write_str("a unique value is taken"),
-            Self::Taken { field } => write!(f, "the value of {field} is taken"),
+            Self::Taken { field } if field.is_empty() => {
+                f.write_str("a unique value is already in use")
+            }
+            Self::Taken { field } => write!(f, "the value of {field} is already in use"),
             Self::Referenced => f.write_str("other items refer to the item"),
             Self::Invalid(errors) => {
                 let fields: Vec<_> = errors.iter().map(|error| &*error.field).collect();
@@ -158,11 +160,11 @@ impl From<StoreError> for ApiError {
             StoreError::Missing => Self::not_found(),
             StoreError::Changed => Self::conflict().with_message("The item has changed"),
             StoreError::Taken { field } => {
-                let conflict = Self::conflict().with_message("A value is taken");
+                let conflict = Self::conflict().with_message("A value is already in use");
                 if field.is_empty() {
                     return conflict;
                 }
-                let message = format!("{field} is taken");
+                let message = format!("{field} is already in use");
                 let error = FieldError::new(field, message, "unique").with_text_id("unique");
                 conflict.with_field_errors(vec![error])
             }

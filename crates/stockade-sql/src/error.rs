@@ -82,7 +82,7 @@ impl SqlError {
 impl fmt::Display for SqlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let class = match self {
-            Self::Taken { .. } => "a value is taken",
+            Self::Taken { .. } => "a value is already in use",
             Self::Invalid { .. } => "the database rejected a value",
             Self::Conflict(_) => "another transaction conflicted",
             Self::Unavailable { .. } => "the database is unavailable",
@@ -147,7 +147,7 @@ impl IntoError for SqlError {
     }
 
     fn describe(doc: &mut RouteDescription) {
-        doc.may_fail(&[(409, "A value is taken"), (500, "")]);
+        doc.may_fail(&[(409, "A value is already in use"), (500, "")]);
         let retry_after =
             HeaderDoc::new("Retry-After", "The number of seconds until the next attempt");
         let unavailable = ResponseDoc::error(503).meaning("The database is unavailable");

@@ -13,7 +13,10 @@ impl IntoError for StoreError {
 
     fn describe(doc: &mut RouteDescription) {
         doc.may_respond(404, "The item does not exist");
-        doc.may_respond(409, "The item has changed, other items refer to it, or a value is taken");
+        doc.may_respond(
+            409,
+            "The item has changed, other items refer to it, or a value is already in use",
+        );
         let mut invalid = ResponseDoc::error(doc.validation_status());
         invalid.body = BodyDoc::ValidationError;
         doc.responds(invalid.meaning("The store rejects a value"));

@@ -62,7 +62,7 @@ impl Route {
                     409,
                     match self.operation {
                         Operation::Delete => "The item has changed, or other items refer to it",
-                        _ => "The item has changed, or a value is taken",
+                        _ => "The item has changed, or a value is already in use",
                     },
                 );
                 if settings.requires_if_match {
@@ -71,7 +71,7 @@ impl Route {
             }
         }
         if self.operation == Operation::Create {
-            doc.may_respond(409, "A value is taken");
+            doc.may_respond(409, "A value is already in use");
         }
         if self.core.scope.is_some() && self.operation.has_draft() {
             doc.may_respond(403, "The item would not belong to the user");
