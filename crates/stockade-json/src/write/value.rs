@@ -63,7 +63,9 @@ macro_rules! floats {
 
 #[cold]
 fn not_finite() -> Error {
-    Error::custom("a float is NaN or infinite, which JSON cannot represent; `None` is null")
+    Error::custom(
+        "a float is NaN or infinite, which JSON cannot represent: use `None` to write null",
+    )
 }
 
 macro_rules! numbers {

@@ -116,7 +116,8 @@ fn numbers_are_as_in_serde_json() {
 fn floats_without_a_number_are_errors() {
     #[track_caller]
     fn check_refused<T: Serialize>(value: T) {
-        let expected = "a float is NaN or infinite, which JSON cannot represent; `None` is null";
+        let expected =
+            "a float is NaN or infinite, which JSON cannot represent: use `None` to write null";
         assert_eq!(to_json(&value).unwrap_err().to_string(), expected);
         assert_eq!(to_json_string(&value).unwrap_err().to_string(), expected);
         to_json(&Named::of(Some(value))).unwrap_err();
