@@ -53,7 +53,7 @@ pub(super) const REPLIES_BOUNDED: BuiltIn = BuiltIn {
     owasp: "API4",
     find: |map| {
         let message = "these lists of its responses do not have a maximum number of elements";
-        let mend = "`max_items`, and a limit to the statement that reads them";
+        let mend = "`max_items`, and a limit to the query that reads them";
         found(map, Kind::List, answered, message, mend)
     },
 };
