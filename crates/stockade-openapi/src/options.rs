@@ -78,7 +78,6 @@ impl<T: Into<String>, V: Into<String>> From<(T, V)> for ApiInfo {
 /// assert_eq!(document["paths"]["/users"]["get"]["operationId"], "getUsers");
 /// # Ok::<(), ConfigError>(())
 /// ```
-// Spec: What the service does › `withOpenApi` (a name without behaviour).
 #[derive(Clone, Debug)]
 #[must_use = "options do nothing until a document is created with them"]
 #[non_exhaustive]

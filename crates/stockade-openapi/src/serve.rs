@@ -91,7 +91,6 @@ impl WithOpenApi for Router {
 /// # Ok(())
 /// # }
 /// ```
-// Spec: What the service does › `withOpenApi` (a name without behaviour).
 #[doc(alias = "withOpenApi")]
 #[track_caller]
 pub fn with_open_api(router: Router, info: impl Into<OpenApiOptions>) -> Router {

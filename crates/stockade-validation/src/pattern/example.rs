@@ -14,6 +14,7 @@ const LARGEST_MINIMUM: u32 = 10_000;
 
 /// Returns a short text that a pattern matches, with a length in characters
 /// within `lengths` if one is found. The same pattern always has the same text.
+#[must_use]
 pub fn example(pattern: &str, lengths: RangeInclusive<usize>) -> Option<String> {
     let hir = without_look_around(pattern).ok()?;
     let mut first = None;
