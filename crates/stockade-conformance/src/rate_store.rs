@@ -44,14 +44,14 @@ use crate::fail::{fail, or_fail};
 pub async fn rate_store(store: impl RateStore + 'static, pass: impl AsyncFn(Duration)) {
     let mut check =
         Check { store: Arc::new(store), pass, name: unique_text(), now: Duration::ZERO };
-    check.exactly_the_limit_passes_at_once().await;
-    check.exactly_the_limit_of_batches_passes_at_once().await;
-    check.decisions_tell_what_is_left().await;
-    check.decisions_tell_the_times_of_the_algorithm().await;
-    check.a_batch_counts_as_its_requests().await;
-    check.keys_do_not_touch_each_other().await;
+    check.concurrent_requests_pass_up_to_the_limit().await;
+    check.concurrent_batches_pass_up_to_the_limit().await;
+    check.decisions_report_remaining_requests().await;
+    check.decisions_report_the_times_of_the_algorithm().await;
+    check.a_batch_counts_like_single_requests().await;
+    check.keys_are_independent().await;
     check.a_client_passes_after_its_wait().await;
-    check.the_limit_comes_back_by_the_algorithm().await;
+    check.the_quota_recovers_by_the_algorithm().await;
 }
 
 /// A store under test.
@@ -97,9 +97,9 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
         counted.now = self.now;
     }
 
-    async fn exactly_the_limit_passes_at_once(&self) {
+    async fn concurrent_requests_pass_up_to_the_limit(&self) {
         let client = Arc::new(self.counted(100, DAY));
-        let promise = "requests that pass a limit of 100, of 300 concurrent requests";
+        let promise = "requests that pass a limit of 100, out of 300 concurrent requests";
         let mut clients = JoinSet::new();
         for _ in 0..30 {
             let client = Arc::clone(&client);
@@ -116,9 +116,9 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
         equal(promise, &passed, &100);
     }
 
-    async fn exactly_the_limit_of_batches_passes_at_once(&self) {
+    async fn concurrent_batches_pass_up_to_the_limit(&self) {
         let client = Arc::new(self.counted(100, DAY));
-        let promise = "requests that pass a limit of 100, of 30 concurrent batches of 7";
+        let promise = "requests that pass a limit of 100, out of 30 concurrent batches of 7";
         let mut clients = JoinSet::new();
         for _ in 0..30 {
             let client = Arc::clone(&client);
@@ -128,25 +128,25 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
         equal(promise, &passed, &100);
     }
 
-    async fn decisions_tell_what_is_left(&self) {
+    async fn decisions_report_remaining_requests(&self) {
         let client = self.counted(3, DAY);
         for remaining in [2, 1, 0] {
             let promise = "allowed, limit, remaining and wait of a request that passes";
             let it = client.charged(promise).await;
-            let told = (it.allowed, it.limit, it.remaining, it.retry_after);
-            equal(promise, &told, &(true, 3, remaining, Duration::ZERO));
-            equal("a request that passes counts for a time", &it.reset.is_zero(), &false);
+            let found = (it.allowed, it.limit, it.remaining, it.retry_after);
+            equal(promise, &found, &(true, 3, remaining, Duration::ZERO));
+            equal("the reset time of a request that passes is zero", &it.reset.is_zero(), &false);
         }
         let promise = "allowed, limit and remaining of a rejected request";
         let it = client.charged(promise).await;
         equal(promise, &(it.allowed, it.limit, it.remaining), &(false, 3, 0));
-        equal("a rejected client must wait", &it.retry_after.is_zero(), &false);
+        equal("the wait of a rejected client is zero", &it.retry_after.is_zero(), &false);
         if it.retry_after > it.reset {
-            fail(format!("a rejected client waits no longer than until the reset: {it:?}"));
+            fail(format!("a rejected client must not wait longer than until the reset: {it:?}"));
         }
     }
 
-    async fn decisions_tell_the_times_of_the_algorithm(&self) {
+    async fn decisions_report_the_times_of_the_algorithm(&self) {
         // The reset time of each request, and the wait of the fourth.
         let (resets, wait) = match self.store.algorithm() {
             Some(Algorithm::FixedWindow) => ([DAY; 4], DAY),
@@ -163,18 +163,18 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
         }
     }
 
-    async fn a_batch_counts_as_its_requests(&self) {
+    async fn a_batch_counts_like_single_requests(&self) {
         let client = self.counted(10, DAY);
         let it = client.charged_n("a batch that passes", 7).await;
-        let told = (it.granted, it.last.allowed, it.last.remaining);
-        equal("a batch of 7 with a limit of 10", &told, &(7, true, 3));
+        let found = (it.granted, it.last.allowed, it.last.remaining);
+        equal("a batch of 7 with a limit of 10", &found, &(7, true, 3));
         let it = client.charged_n("a batch that passes partially", 7).await;
-        let told = (it.granted, it.last.allowed, it.last.remaining);
-        equal("a batch of 7 with 3 left", &told, &(3, false, 0));
+        let found = (it.granted, it.last.allowed, it.last.remaining);
+        equal("a batch of 7 with 3 left", &found, &(3, false, 0));
         let waits = !it.last.retry_after.is_zero();
         equal("a client must wait after a partial batch", &waits, &true);
-        let it = client.charged_n("a batch after the limit is used up", 1).await;
-        equal("a batch after the limit is used up", &(it.granted, it.last.allowed), &(0, false));
+        let it = client.charged_n("a batch after the limit is reached", 1).await;
+        equal("a batch after the limit is reached", &(it.granted, it.last.allowed), &(0, false));
         let it = client.charged("a request after batches").await;
         equal("a request passes after batches used the whole limit", &it.allowed, &false);
 
@@ -187,7 +187,7 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
         equal("a batch above the limit", &(it.granted, it.last.allowed), &(9, false));
     }
 
-    async fn keys_do_not_touch_each_other(&self) {
+    async fn keys_are_independent(&self) {
         let begin = unique_text();
         let long = "b".repeat(10_000);
         let mut keys = vec![RateKey::shared(), RateKey::text("")];
@@ -227,7 +227,7 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
             fail("a limit of 2 per second must reject at least one of 1,000 requests: all passed");
         };
         for _ in 0..20 {
-            let decision = client.charged("a rejected request again").await;
+            let decision = client.charged("a repeated request of a rejected client").await;
             if decision.retry_after > refusal.retry_after {
                 fail(format!(
                     "rejected requests must not extend the window: {decision:?} after {refusal:?}"
@@ -243,28 +243,32 @@ impl<S: RateStore + 'static, P: AsyncFn(Duration)> Check<S, P> {
         equal("a client that waited for the reported time passes", &decision.allowed, &true);
         self.passes(decision.reset + TICK, &mut client).await;
         let decision = client.charged("a client after its reset").await;
-        let told = (decision.allowed, decision.remaining);
-        equal("earlier requests do not count after the reset", &told, &(true, 1));
+        let found = (decision.allowed, decision.remaining);
+        equal("earlier requests do not count after the reset", &found, &(true, 1));
     }
 
-    async fn the_limit_comes_back_by_the_algorithm(&mut self) {
+    async fn the_quota_recovers_by_the_algorithm(&mut self) {
         let Some(algorithm) = self.store.algorithm() else { return };
         for time in [SECOND / 2, SECOND * 3 / 2] {
             let mut client = self.counted(100, SECOND);
             let begin = Instant::now();
             let granted = client.charged_n("the first requests", 100).await.granted;
-            equal("requests that pass a limit of 100, of the first 100 requests", &granted, &100);
+            equal(
+                "requests that pass a limit of 100, out of the first 100 requests",
+                &granted,
+                &100,
+            );
             self.passes(time, &mut client).await;
             let granted = client.charged_n("the next requests", 100).await.granted;
             // The elapsed time is between the requested and the actual waiting
             // time.
-            let least = back(algorithm, time.saturating_sub(TICK));
-            let most = back(algorithm, begin.elapsed().max(time) + TICK);
+            let least = available_after(algorithm, time.saturating_sub(TICK));
+            let most = available_after(algorithm, begin.elapsed().max(time) + TICK);
             if !(least..=most).contains(&granted) {
                 let expected = format!("expected {least} to {most}, with {algorithm:?}");
                 fail(format!(
-                    "requests of 100 per second that pass again after {time:?}: found \
-                     {granted}, {expected}"
+                    "requests that pass {time:?} after 100 requests, with a limit of 100 per second: \
+                     found {granted}, {expected}"
                 ));
             }
         }
@@ -289,7 +293,7 @@ impl<S: RateStore> Counted<S> {
 
 /// Returns how many of 100 requests per second are available again after a
 /// time.
-fn back(algorithm: Algorithm, time: Duration) -> u32 {
+fn available_after(algorithm: Algorithm, time: Duration) -> u32 {
     let after = |wait: Duration| {
         // A rate of 100 requests per second is one request every 10 ms.
         let back = time.saturating_sub(wait).as_millis() / 10;

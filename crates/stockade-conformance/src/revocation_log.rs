@@ -65,18 +65,19 @@ pub async fn revocation_log(make: impl Fn() -> Revocations) {
     let tokens = Tokens { secret: or_fail(Secret::new(unique_text())) };
     let nodes = [make(), make(), make()];
     for node in &nodes {
-        says("a process is connected to the log", node, &tokens.next(), Status::NotRevoked).await;
+        reports("a process is connected to the log", node, &tokens.next(), Status::NotRevoked)
+            .await;
     }
     let check = Check { nodes, tokens };
-    check.a_token_is_refused_by_all().await;
-    check.an_entry_that_comes_twice_changes_nothing().await;
-    check.a_subject_is_refused_by_all_up_to_a_time().await;
-    check.a_time_keeps_its_milliseconds().await;
-    check.another_issuer_is_accepted_by_all().await;
-    check.an_entry_ends().await;
-    check.many_at_once_are_all_told().await;
-    check.one_that_comes_later_knows_all(&make).await;
-    check.one_that_goes_takes_nothing_with_it(make()).await;
+    check.all_processes_reject_a_revoked_token().await;
+    check.duplicate_entries_have_no_effect().await;
+    check.all_processes_reject_older_tokens_of_a_subject().await;
+    check.times_keep_their_milliseconds().await;
+    check.tokens_of_other_issuers_are_accepted().await;
+    check.entries_expire().await;
+    check.concurrent_revocations_reach_all_processes().await;
+    check.a_new_process_reads_all_entries(&make).await;
+    check.revocations_outlive_their_process(make()).await;
 }
 
 /// Processes that share one log.
@@ -107,30 +108,30 @@ impl Tokens {
 }
 
 /// Waits until a process reports this status for a token.
-async fn says(promise: &str, node: &Revocations, token: &Claims, expected: Status) {
+async fn reports(promise: &str, node: &Revocations, token: &Claims, expected: Status) {
     if !until(async || node.check(token) == expected).await {
         fail(format!("{promise}: found {:?}, expected {expected:?}", node.check(token)));
     }
 }
 
 /// Fails unless a process reports this status for a token now.
-fn says_now(promise: &str, node: &Revocations, token: &Claims, expected: Status) {
+fn reports_now(promise: &str, node: &Revocations, token: &Claims, expected: Status) {
     equal(promise, &node.check(token), &expected);
 }
 
 impl Check {
-    async fn all_say(&self, promise: &str, token: &Claims, expected: Status) {
+    async fn all_report(&self, promise: &str, token: &Claims, expected: Status) {
         for node in &self.nodes {
-            says(promise, node, token, expected).await;
+            reports(promise, node, token, expected).await;
         }
     }
 
-    async fn a_token_is_refused_by_all(&self) {
+    async fn all_processes_reject_a_revoked_token(&self) {
         for round in 0..20 {
             let (token, node) = (self.tokens.next(), &self.nodes[round % 3]);
             succeeds("a token is revoked", node.revoke(&token).await);
-            says_now("the same process rejects it immediately", node, &token, Status::Revoked);
-            self.all_say(
+            reports_now("the same process rejects it immediately", node, &token, Status::Revoked);
+            self.all_report(
                 "all processes reject a token that one process revokes",
                 &token,
                 Status::Revoked,
@@ -138,20 +139,20 @@ impl Check {
             .await;
         }
         for node in &self.nodes {
-            says_now("another token is accepted", node, &self.tokens.next(), Status::NotRevoked);
+            reports_now("another token is accepted", node, &self.tokens.next(), Status::NotRevoked);
         }
     }
 
-    async fn an_entry_that_comes_twice_changes_nothing(&self) {
+    async fn duplicate_entries_have_no_effect(&self) {
         let token = self.tokens.next();
         for node in self.nodes.iter().chain(&self.nodes) {
             succeeds("a token is revoked again, in each process", node.revoke(&token).await);
         }
         let promise = "all processes reject a token that each process revokes";
-        self.all_say(promise, &token, Status::Revoked).await;
+        self.all_report(promise, &token, Status::Revoked).await;
     }
 
-    async fn a_subject_is_refused_by_all_up_to_a_time(&self) {
+    async fn all_processes_reject_older_tokens_of_a_subject(&self) {
         let (subject, other) = (unique_text(), unique_text());
         let now = SystemTime::now();
         let old = self.tokens.with(json!({ "sub": subject, "jti": unique_text() }), now);
@@ -163,7 +164,7 @@ impl Check {
 
         let before = now + Duration::from_secs(1);
         succeeds("a subject is revoked", self.nodes[0].revoke_before(None, &subject, before).await);
-        self.all_say(
+        self.all_report(
             "all processes reject a subject that one process revokes",
             &old,
             Status::Revoked,
@@ -171,9 +172,9 @@ impl Check {
         .await;
         for node in &self.nodes {
             let accepted = Status::NotRevoked;
-            says_now("the next token of a revoked subject is accepted", node, &new, accepted);
-            says_now("another subject is accepted", node, &bystander, accepted);
-            says_now(
+            reports_now("the next token of a revoked subject is accepted", node, &new, accepted);
+            reports_now("another subject is accepted", node, &bystander, accepted);
+            reports_now(
                 "a token with the id of a revoked subject is accepted",
                 node,
                 &named,
@@ -182,7 +183,7 @@ impl Check {
         }
     }
 
-    async fn a_time_keeps_its_milliseconds(&self) {
+    async fn times_keep_their_milliseconds(&self) {
         let subject = unique_text();
         // All within one second.
         let seconds = or_fail(SystemTime::now().duration_since(UNIX_EPOCH)).as_secs();
@@ -193,12 +194,12 @@ impl Check {
         let revoked = self.nodes[1].revoke_before(None, &subject, at(300)).await;
         succeeds("a subject is revoked within a second", revoked);
         let promise = "all processes reject a token that is older by a millisecond";
-        self.all_say(promise, &old, Status::Revoked).await;
+        self.all_report(promise, &old, Status::Revoked).await;
         let promise = "all processes accept a token that is newer by a millisecond";
-        self.all_say(promise, &new, Status::NotRevoked).await;
+        self.all_report(promise, &new, Status::NotRevoked).await;
     }
 
-    async fn another_issuer_is_accepted_by_all(&self) {
+    async fn tokens_of_other_issuers_are_accepted(&self) {
         let (id, subject) = (unique_text(), unique_text());
         let now = SystemTime::now();
         let token = |issuer: Option<&str>, id: &str| {
@@ -212,28 +213,28 @@ impl Check {
         let [first, second] = [&id, &unique_text()].map(|id| issuers.map(|it| token(it, id)));
         succeeds("a token of an issuer is revoked", self.nodes[1].revoke(&first[1]).await);
         let promise = "all processes reject a revoked token of one issuer";
-        self.all_say(promise, &first[1], Status::Revoked).await;
+        self.all_report(promise, &first[1], Status::Revoked).await;
         let promise = "a token of another issuer with the same id is accepted";
-        self.all_say(promise, &first[0], Status::NotRevoked).await;
-        self.all_say(promise, &first[2], Status::NotRevoked).await;
+        self.all_report(promise, &first[0], Status::NotRevoked).await;
+        self.all_report(promise, &first[2], Status::NotRevoked).await;
 
         let before = now + Duration::from_secs(1);
         let revoked = self.nodes[2].revoke_before(Some("two"), &subject, before).await;
         succeeds("a subject of an issuer is revoked", revoked);
         let promise = "all processes reject a revoked subject of one issuer";
-        self.all_say(promise, &second[2], Status::Revoked).await;
+        self.all_report(promise, &second[2], Status::Revoked).await;
         let promise = "the same subject of another issuer is accepted";
-        self.all_say(promise, &second[0], Status::NotRevoked).await;
-        self.all_say(promise, &second[1], Status::NotRevoked).await;
+        self.all_report(promise, &second[0], Status::NotRevoked).await;
+        self.all_report(promise, &second[1], Status::NotRevoked).await;
     }
 
-    async fn an_entry_ends(&self) {
+    async fn entries_expire(&self) {
         let (short, marker) = (self.tokens.next(), self.tokens.next());
         let [here, others @ ..] = &self.nodes;
         succeeds("a token is revoked", here.revoke_for(&short, Duration::from_secs(2)).await);
         succeeds("a token is revoked", here.revoke(&marker).await);
         for node in others {
-            says(
+            reports(
                 "all processes reject a token that one process revokes",
                 node,
                 &marker,
@@ -241,10 +242,10 @@ impl Check {
             )
             .await;
         }
-        self.all_say("an entry expires in all processes", &short, Status::NotRevoked).await;
+        self.all_report("an entry expires in all processes", &short, Status::NotRevoked).await;
     }
 
-    async fn many_at_once_are_all_told(&self) {
+    async fn concurrent_revocations_reach_all_processes(&self) {
         let mut revoking = JoinSet::new();
         for client in 0..30 {
             let node = self.nodes[client % 3].clone();
@@ -259,7 +260,7 @@ impl Check {
         while let Some(tokens) = revoking.join_next().await {
             for token in or_fail(tokens) {
                 let promise = "each of many concurrent revocations reaches all processes";
-                self.all_say(promise, &token, Status::Revoked).await;
+                self.all_report(promise, &token, Status::Revoked).await;
             }
         }
         let counts = || self.nodes.iter().map(Revocations::count).collect::<BTreeSet<_>>();
@@ -268,7 +269,7 @@ impl Check {
         }
     }
 
-    async fn one_that_comes_later_knows_all(&self, make: &impl Fn() -> Revocations) {
+    async fn a_new_process_reads_all_entries(&self, make: &impl Fn() -> Revocations) {
         let promise = "a process that starts later reads all entries before it responds";
         let tokens = [self.tokens.next(), self.tokens.next()];
         for token in &tokens {
@@ -279,24 +280,24 @@ impl Check {
             if !until(async || new.check(token) != Status::Unknown).await {
                 fail("a process must be connected to the log");
             }
-            says_now(promise, &new, token, Status::Revoked);
+            reports_now(promise, &new, token, Status::Revoked);
         }
         let token = self.tokens.next();
-        says_now("another token is accepted", &new, &token, Status::NotRevoked);
+        reports_now("another token is accepted", &new, &token, Status::NotRevoked);
         succeeds("a token is revoked", new.revoke(&token).await);
         let promise = "all processes reject a token that a new process revokes";
-        self.all_say(promise, &token, Status::Revoked).await;
+        self.all_report(promise, &token, Status::Revoked).await;
     }
 
-    async fn one_that_goes_takes_nothing_with_it(&self, goes: Revocations) {
+    async fn revocations_outlive_their_process(&self, goes: Revocations) {
         let promise = "revocations of a process remain when it stops";
         let token = self.tokens.next();
-        says("a process is connected to the log", &goes, &token, Status::NotRevoked).await;
+        reports("a process is connected to the log", &goes, &token, Status::NotRevoked).await;
         succeeds("a token is revoked", goes.revoke(&token).await);
         drop(goes);
-        self.all_say(promise, &token, Status::Revoked).await;
+        self.all_report(promise, &token, Status::Revoked).await;
         let next = self.tokens.next();
         succeeds("a token is revoked after a process stopped", self.nodes[2].revoke(&next).await);
-        self.all_say("a token is revoked after a process stopped", &next, Status::Revoked).await;
+        self.all_report("a token is revoked after a process stopped", &next, Status::Revoked).await;
     }
 }

@@ -34,7 +34,7 @@ const ROOMS: &[&str] = &[
 const MESSAGES: usize = 200;
 
 impl<B: Backplane, M: Fn() -> B> Check<M> {
-    pub(super) async fn every_broadcast_comes_once_and_in_order(&self) {
+    pub(super) async fn every_broadcast_arrives_once_and_in_order(&self) {
         let promise = "each member gets each message once";
         let room = self.room("order");
         let processes: [Process; 3] = self.processes();
@@ -97,7 +97,7 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
         }
     }
 
-    pub(super) async fn any_text_goes_to_any_room(&self) {
+    pub(super) async fn messages_reach_only_their_room_unchanged(&self) {
         let promise = "a message reaches only the room with its name, unchanged";
         let [here, there] = self.processes();
         let mut members: Vec<(String, Client)> = Vec::new();
@@ -127,7 +127,7 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
         }
     }
 
-    pub(super) async fn one_member_is_left_out(&self) {
+    pub(super) async fn one_member_is_excluded(&self) {
         let promise = "one member is excluded, in any process";
         let room = self.room("except");
         let [here, there] = self.processes();
@@ -175,7 +175,7 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
         }
     }
 
-    pub(super) async fn a_new_member_hears_its_own_process(&self) {
+    pub(super) async fn a_new_member_gets_messages_of_its_process(&self) {
         let process = self.process();
         for number in 0..20 {
             let room = self.room(&format!("new {number}"));
@@ -185,7 +185,7 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
         }
     }
 
-    pub(super) async fn who_has_left_hears_nothing(&self) {
+    pub(super) async fn members_that_left_get_no_messages(&self) {
         let promise = "a member that left a room gets no messages of it";
         let (left, kept) = (self.room("left"), self.room("kept"));
         let [here, there] = self.processes();
@@ -200,7 +200,7 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
         equal(promise, &client.texts(), &vec!["kept".to_owned()]);
     }
 
-    pub(super) async fn a_room_that_is_left_and_joined_again_is_heard(&self) {
+    pub(super) async fn members_that_rejoin_get_messages(&self) {
         let promise = "a member that joins a room again gets its messages from then on";
         let room = self.room("again");
         let [here, there] = self.processes();

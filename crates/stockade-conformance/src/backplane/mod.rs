@@ -45,16 +45,16 @@ use super::unique_text;
 /// message within a minute. Requires a tokio runtime with timers.
 pub async fn backplane<B: Backplane>(order: Order, make: impl Fn() -> B) {
     let check = Check { order, make, name: unique_text() };
-    check.every_broadcast_comes_once_and_in_order().await;
+    check.every_broadcast_arrives_once_and_in_order().await;
     check.many_members_are_reached().await;
-    check.any_text_goes_to_any_room().await;
-    check.one_member_is_left_out().await;
+    check.messages_reach_only_their_room_unchanged().await;
+    check.one_member_is_excluded().await;
     check.all_audiences_are_reached().await;
-    check.a_new_member_hears_its_own_process().await;
-    check.who_has_left_hears_nothing().await;
-    check.a_room_that_is_left_and_joined_again_is_heard().await;
+    check.a_new_member_gets_messages_of_its_process().await;
+    check.members_that_left_get_no_messages().await;
+    check.members_that_rejoin_get_messages().await;
     check.members_of_all_processes_are_known().await;
-    check.history_goes_on_from_any_message().await;
+    check.history_continues_from_any_message().await;
 }
 
 /// A backplane under test.

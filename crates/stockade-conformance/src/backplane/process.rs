@@ -31,9 +31,9 @@ pub(super) struct Client {
 impl Process {
     pub(super) fn new(backplane: impl Backplane, route: &str) -> Self {
         let gaps = Arc::new(Mutex::new(Vec::new()));
-        let told = Arc::clone(&gaps);
+        let reported = Arc::clone(&gaps);
         let rooms = Rooms::with_backplane(RoomLimits::new(), backplane)
-            .on_gap(move |gap| lock(&told).push(gap.missed));
+            .on_gap(move |gap| lock(&reported).push(gap.missed));
         Self { rooms, gaps, route: route.to_owned() }
     }
 

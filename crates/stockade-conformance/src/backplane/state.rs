@@ -32,7 +32,7 @@ impl<B: Backplane, M: Fn() -> B> Check<M> {
         sees(&empty, &room, &[&first]).await;
     }
 
-    pub(super) async fn history_goes_on_from_any_message(&self) {
+    pub(super) async fn history_continues_from_any_message(&self) {
         let room = self.room("history");
         let [mut here, there] = self.processes();
         here.rooms = here.rooms.with_ids(|id, text| format!("{id} {text}"));

@@ -8,7 +8,7 @@ use stockade_rest::{
 };
 
 use super::item::TEXTS;
-use super::{RestItem, done, listed, refused};
+use super::{RestItem, done, fails_with, listed};
 use crate::equal;
 use crate::fail::{fail, or_fail};
 
@@ -30,7 +30,7 @@ async fn names(
     page.items.into_iter().map(|item| item.value.name).collect()
 }
 
-pub(super) async fn texts_are_data_in_every_place(store: impl Store<RestItem>) {
+pub(super) async fn texts_are_data_in_every_position(store: impl Store<RestItem>) {
     let promise = "strings are data in every position";
     for text in TEXTS {
         let mut new = RestItem::draft(text, 1, text);
@@ -71,7 +71,7 @@ pub(super) async fn texts_are_data_in_every_place(store: impl Store<RestItem>) {
     }
 }
 
-pub(super) async fn rows_outside_of_a_scope_are_missing(store: impl Store<RestItem>) {
+pub(super) async fn rows_outside_a_scope_are_missing(store: impl Store<RestItem>) {
     let promise = "rows outside a scope are missing";
     let mut rows = Vec::new();
     for (index, owner) in ["ada", "bob", "Ada", "ada ", "", "%"].iter().enumerate() {
@@ -92,13 +92,13 @@ pub(super) async fn rows_outside_of_a_scope_are_missing(store: impl Store<RestIt
             for expected in [VersionCheck::Any, VersionCheck::Version(*version)] {
                 let new = RestItem::draft("x", 2, "ada");
                 let outcome = store.replace(id, new, expected, &scope).await;
-                refused(promise, outcome, &StoreError::Missing);
+                fails_with(promise, outcome, &StoreError::Missing);
                 let outcome = store.delete(id, expected, &scope).await;
-                refused(promise, outcome, &StoreError::Missing);
+                fails_with(promise, outcome, &StoreError::Missing);
             }
         }
     }
-    let promise = "a missing value matches no scope";
+    let promise = "a null or contradictory scope matches no rows";
     for scope in [
         RowFilter::eq("owner", Value::Null),
         RowFilter::eq("category", Value::Null),
@@ -112,7 +112,7 @@ pub(super) async fn rows_outside_of_a_scope_are_missing(store: impl Store<RestIt
 
 /// Returns the values that a cursor contains for an item. The next page starts
 /// after these values.
-fn behind(item: &RestItem, sorts: &[Sort]) -> Option<Vec<Value>> {
+fn cursor_after(item: &RestItem, sorts: &[Sort]) -> Option<Vec<Value>> {
     let item = or_fail(serde_json::to_value(item));
     let values: Vec<&Value> = sorts.iter().map(|sort| &item[&sort.field]).collect();
     or_fail(serde_json::from_str(&or_fail(serde_json::to_string(&values))))
@@ -135,7 +135,7 @@ async fn pages(
             }
         }
         match page.items.last() {
-            Some(last) if page.more => query.after = behind(&last.value, &query.sorts),
+            Some(last) if page.more => query.after = cursor_after(&last.value, &query.sorts),
             _ => return (seen.len(), number),
         }
     }
@@ -165,7 +165,7 @@ pub(super) async fn pages_cover_all_rows_once(store: impl Store<RestItem>) {
 
 /// If a float were read as a neighboring value, its row would repeat on the
 /// next page.
-pub(super) async fn pages_go_on_behind_any_float(store: impl Store<RestItem>) {
+pub(super) async fn pages_continue_after_any_float(store: impl Store<RestItem>) {
     let promise = "pages continue after any float";
     for index in 0..40_u32 {
         let mut new = RestItem::draft(&index.to_string(), 1, "ada");

@@ -39,21 +39,21 @@ use crate::fail::{fail, or_fail};
 /// # Panics
 /// Panics if the store violates a guarantee or fails. Requires a tokio runtime.
 pub async fn rest_store<S: Store<RestItem>>(make: impl AsyncFn() -> S) {
-    a_resource_of_items_has_no_mistakes(&make().await);
-    writes::values_come_back_as_they_were(make().await).await;
+    a_resource_has_no_configuration_errors(&make().await);
+    writes::values_are_returned_unchanged(make().await).await;
     writes::ids_and_names_are_unique(make().await).await;
-    writes::writes_are_done_at_one_version(make().await).await;
+    writes::writes_check_the_expected_version(make().await).await;
     writes::a_field_without_a_value_becomes_null_or_its_default(make().await).await;
-    writes::an_id_that_comes_back_has_a_new_version(make().await).await;
+    writes::a_reused_id_gets_a_new_version(make().await).await;
     writes::no_update_is_lost(make().await).await;
-    lists::texts_are_data_in_every_place(make().await).await;
-    lists::rows_outside_of_a_scope_are_missing(make().await).await;
+    lists::texts_are_data_in_every_position(make().await).await;
+    lists::rows_outside_a_scope_are_missing(make().await).await;
     lists::pages_cover_all_rows_once(make().await).await;
-    lists::pages_go_on_behind_any_float(make().await).await;
+    lists::pages_continue_after_any_float(make().await).await;
     rest_store_operations(make().await, 1, 2_000).await;
 }
 
-fn a_resource_of_items_has_no_mistakes(store: &impl Store<RestItem>) {
+fn a_resource_has_no_configuration_errors(store: &impl Store<RestItem>) {
     let compared = vec![Op::Eq, Op::Lt, Op::Lte, Op::Gt, Op::Gte, Op::Null];
     let numbers = ["id", "price", "rating", "open"].map(|field| (field, compared.clone()));
     let texts = ["name", "category", "owner"].map(|field| (field, Op::ALL.to_vec()));
@@ -84,9 +84,9 @@ fn done<T>(promise: &str, outcome: Result<T, StoreError>) -> T {
 }
 
 /// Fails the test unless the outcome is this error.
-fn refused<T>(promise: &str, outcome: Result<T, StoreError>, expected: &StoreError) {
+fn fails_with<T>(promise: &str, outcome: Result<T, StoreError>, expected: &StoreError) {
     match outcome {
-        Ok(_) => fail(format!("{promise}: expected a rejection, found success: {expected}")),
+        Ok(_) => fail(format!("{promise}: found success, expected the error: {expected}")),
         Err(error) if error.to_string() == expected.to_string() => {}
         Err(error) => fail(format!("{promise}: expected {expected}, found {}", failure_of(&error))),
     }

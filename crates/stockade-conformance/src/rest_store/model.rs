@@ -157,7 +157,7 @@ impl Versions {
     }
 
     /// Records the version of a write, which must be new.
-    fn told(&mut self, outcome: Result<Versioned<RestItem>, StoreError>, step: &str) -> String {
+    fn record(&mut self, outcome: Result<Versioned<RestItem>, StoreError>, step: &str) -> String {
         if let Ok(stored) = &outcome {
             let versions = self.0.entry(stored.value.id).or_default();
             if versions.contains(&stored.version) {
@@ -168,12 +168,12 @@ impl Versions {
             }
             versions.push(stored.version);
         }
-        told(outcome.map(|stored| stored.value), step)
+        formatted(outcome.map(|stored| stored.value), step)
     }
 }
 
 /// Formats an outcome without values that differ between stores.
-fn told<T: std::fmt::Debug>(outcome: Result<T, StoreError>, step: &str) -> String {
+fn formatted<T: std::fmt::Debug>(outcome: Result<T, StoreError>, step: &str) -> String {
     match outcome {
         Ok(value) => format!("{value:?}"),
         Err(error @ (StoreError::Failed(_) | StoreError::Busy { .. })) => {
@@ -194,22 +194,22 @@ async fn operate(
     match random.0.index(10) {
         0..3 => {
             let draft = random.draft(Some(id));
-            format!("create {}", versions.told(store.create(draft).await, step))
+            format!("create {}", versions.record(store.create(draft).await, step))
         }
         3..5 => {
             let (draft, scope) = (random.draft(None), random.scope());
             let expected = versions.expected(id, random.0.index(3));
             let outcome = store.replace(&id, draft, expected, &scope).await;
-            format!("replace {id} {}", versions.told(outcome, step))
+            format!("replace {id} {}", versions.record(outcome, step))
         }
         5 => {
             let expected = versions.expected(id, random.0.index(3));
             let outcome = store.delete(&id, expected, &random.scope()).await;
-            format!("delete {id} {}", told(outcome, step))
+            format!("delete {id} {}", formatted(outcome, step))
         }
         6 => {
             let outcome = store.get(&id, &random.scope()).await;
-            format!("get {id} {}", told(outcome.map(|found| found.map(|it| it.value)), step))
+            format!("get {id} {}", formatted(outcome.map(|found| found.map(|it| it.value)), step))
         }
         _ => {
             let list_query = random.query();
@@ -217,7 +217,7 @@ async fn operate(
                 let items: Vec<_> = page.items.into_iter().map(|item| item.value).collect();
                 (items, page.more, page.total)
             });
-            format!("list {list_query:?} {}", told(page, step))
+            format!("list {list_query:?} {}", formatted(page, step))
         }
     }
 }

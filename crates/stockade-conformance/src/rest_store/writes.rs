@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use stockade_rest::{ListQuery, NewRow, RowFilter, Store, StoreError, Version, VersionCheck};
 use tokio::task::JoinSet;
 
-use super::{RestItem, done, got, listed, refused};
+use super::{RestItem, done, fails_with, got, listed};
 use crate::equal;
 use crate::fail::{fail, or_fail};
 
@@ -15,7 +15,7 @@ fn draft(name: &str, price: u32) -> NewRow<RestItem> {
     RestItem::draft(name, price, "ada")
 }
 
-pub(super) async fn values_come_back_as_they_were(store: impl Store<RestItem>) {
+pub(super) async fn values_are_returned_unchanged(store: impl Store<RestItem>) {
     let promise = "values remain unchanged";
     let extra = json!({ "deep": [1, 2.5, null, { "x": "y" }], "n": 9_007_199_254_740_993_i64 });
     for (extra, rating) in [
@@ -54,19 +54,19 @@ pub(super) async fn values_come_back_as_they_were(store: impl Store<RestItem>) {
 pub(super) async fn ids_and_names_are_unique(store: impl Store<RestItem>) {
     let made = done("a first item", store.create(draft("a", 1)).await);
     let taken = StoreError::taken("name");
-    refused("names are unique", store.create(draft("a", 2)).await, &taken);
+    fails_with("names are unique", store.create(draft("a", 2)).await, &taken);
     let mut again = draft("b", 1);
     again.set("id", made.value.id);
-    refused("ids are unique", store.create(again).await, &StoreError::taken("id"));
+    fails_with("ids are unique", store.create(again).await, &StoreError::taken("id"));
     let other = done("a second item", store.create(draft("c", 1)).await).value.id;
-    equal("the store chooses another id for each item", &(other != made.value.id), &true);
+    equal("the store chooses a different id for each item", &(other != made.value.id), &true);
     let outcome = store.replace(&other, draft("a", 3), VersionCheck::Any, &RowFilter::all()).await;
-    refused("names stay unique when an item is replaced", outcome, &taken);
-    let found = got("after a refusal", &store, other).await.value;
+    fails_with("names stay unique when an item is replaced", outcome, &taken);
+    let found = got("an item after a rejected write", &store, other).await.value;
     equal("a rejected write changes nothing", &(&*found.name, found.price), &("c", 1));
 }
 
-pub(super) async fn writes_are_done_at_one_version(store: impl Store<RestItem>) {
+pub(super) async fn writes_check_the_expected_version(store: impl Store<RestItem>) {
     let made = done("a first item", store.create(draft("a", 1)).await);
     let (id, all) = (made.value.id, RowFilter::all());
     let first = VersionCheck::Version(made.version);
@@ -75,20 +75,20 @@ pub(super) async fn writes_are_done_at_one_version(store: impl Store<RestItem>) 
     equal("a write creates a new version", &(changed.version != made.version), &true);
     for old in [first, VersionCheck::Version(Version(u64::MAX))] {
         let stale = store.replace(&id, draft("a", 3), old, &all).await;
-        refused("a write at another version", stale, &StoreError::Changed);
+        fails_with("a write at another version", stale, &StoreError::Changed);
         let stale = store.delete(&id, old, &all).await;
-        refused("a deletion at another version", stale, &StoreError::Changed);
+        fails_with("a deletion at another version", stale, &StoreError::Changed);
     }
-    let found = got("after stale writes", &store, id).await;
+    let found = got("an item after rejected writes", &store, id).await;
     equal("a write at another version changes nothing", &found, &changed);
 
     let deleted = store.delete(&id, VersionCheck::Version(changed.version), &all).await;
     done("a deletion at the version of the item", deleted);
     for expected in [VersionCheck::Any, first] {
         let missing = store.delete(&id, expected, &all).await;
-        refused("the deletion of an item that is gone", missing, &StoreError::Missing);
+        fails_with("a deletion of a deleted item", missing, &StoreError::Missing);
         let missing = store.replace(&id, draft("a", 3), expected, &all).await;
-        refused("a write to an item that is gone", missing, &StoreError::Missing);
+        fails_with("a write to a deleted item", missing, &StoreError::Missing);
     }
     for id in [id, i64::MIN] {
         let found = done("a missing item", store.get(&id, &all).await);
@@ -111,23 +111,23 @@ pub(super) async fn a_field_without_a_value_becomes_null_or_its_default(
     equal(promise, &(item.category, item.tags), &(None, Vec::new()));
 
     let third = NewRow::new([("price", json!(9))]);
-    let promise = "a field that is missing in a draft remains";
+    let promise = "a field that is missing from a draft is unchanged";
     let item = done(promise, store.replace(&id, third, VersionCheck::Any, &all).await).value;
     equal(promise, &(&*item.name, item.price, &*item.owner), &("b", 9, "ada"));
 }
 
-pub(super) async fn an_id_that_comes_back_has_a_new_version(store: impl Store<RestItem>) {
+pub(super) async fn a_reused_id_gets_a_new_version(store: impl Store<RestItem>) {
     let promise = "a reused id gets a new version";
     let (mut versions, all) = (BTreeSet::new(), RowFilter::all());
     for _ in 0..5 {
         let mut new = draft("a", 1);
         new.set("id", 42);
-        let mut given = vec![done(promise, store.create(new).await).version];
+        let mut assigned = vec![done(promise, store.create(new).await).version];
         for _ in 0..3 {
             let changed = store.replace(&42, draft("a", 2), VersionCheck::Any, &all).await;
-            given.push(done(promise, changed).version);
+            assigned.push(done(promise, changed).version);
         }
-        for version in given {
+        for version in assigned {
             equal(promise, &versions.insert(version), &true);
         }
         done(promise, store.delete(&42, VersionCheck::Any, &all).await);
@@ -160,7 +160,7 @@ pub(super) async fn no_update_is_lost(store: impl Store<RestItem>) {
     }
     let items = listed("all items", &*store, &ListQuery::new("id", 99)).await.items;
     let sum: u32 = items.iter().map(|item| item.value.price).sum();
-    equal("stored updates of 200 concurrent updates", &sum, &200);
+    equal("stored updates, out of 200 concurrent updates", &sum, &200);
 }
 
 async fn add_one(store: &impl Store<RestItem>, id: i64) {

@@ -10,7 +10,7 @@ use stockade_websockets::{
     PublishReceipt, Rooms, SocketId,
 };
 
-use super::refused;
+use super::fails_with;
 use crate::{backplane, backplane_under_faults};
 
 /// A backplane with one fault.
@@ -24,21 +24,21 @@ struct Faulty {
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     /// Every tenth message is lost.
-    Loses,
+    LosesMessages,
     /// Every tenth message arrives twice.
-    Repeats,
+    RepeatsMessages,
     /// Every tenth message arrives after the next one.
-    Reorders,
+    ReordersMessages,
     /// Every tenth message reaches other processes with the next one.
-    Lags,
+    DelaysMessages,
     /// An excluded member gets the message in another process.
-    LeavesNobodyOut,
+    IgnoresExclusions,
     /// Members of the same process get both the echo and the message.
-    Echoes,
+    EchoesMessages,
     /// The members of other processes are unknown.
-    KnowsNobody,
+    HidesOtherProcesses,
     /// It reports an empty history as complete.
-    ClaimsHistory,
+    ClaimsCompleteHistory,
 }
 
 impl Backplane for Faulty {
@@ -51,24 +51,24 @@ impl Backplane for Faulty {
         let is_tenth = self.messages.fetch_add(1, Ordering::Relaxed) % 10 == 5;
         let publish = |text: &Bytes, except| self.backplane.publish(audience, text, except);
         match self.fault {
-            Fault::Loses if is_tenth => return PublishReceipt::SENT,
-            Fault::Reorders | Fault::Lags if is_tenth => {
+            Fault::LosesMessages if is_tenth => return PublishReceipt::SENT,
+            Fault::ReordersMessages | Fault::DelaysMessages if is_tenth => {
                 *self.held.lock().unwrap() = Some(text.clone());
                 return PublishReceipt::SENT;
             }
-            Fault::Repeats if is_tenth => drop(publish(text, except)),
-            Fault::LeavesNobodyOut => return publish(text, None),
+            Fault::RepeatsMessages if is_tenth => drop(publish(text, except)),
+            Fault::IgnoresExclusions => return publish(text, None),
             _ => {}
         }
         let held = self.held.lock().unwrap().take();
         let [first, second] = match self.fault {
-            Fault::Lags => [held.as_ref(), None],
+            Fault::DelaysMessages => [held.as_ref(), None],
             _ => [None, held.as_ref()],
         };
         let _ = first.map(|held| publish(held, None));
         let published = publish(text, except);
         let _ = second.map(|held| publish(held, None));
-        if self.fault == Fault::Echoes { PublishReceipt::SENT } else { published }
+        if self.fault == Fault::EchoesMessages { PublishReceipt::SENT } else { published }
     }
 
     fn attach(&self, rooms: &Rooms) {
@@ -77,14 +77,14 @@ impl Backplane for Faulty {
 
     fn presence<'a>(&'a self, room: &'a str) -> BackplaneFuture<'a, Presence> {
         match self.fault {
-            Fault::KnowsNobody => Box::pin(async { Ok(Presence::default()) }),
+            Fault::HidesOtherProcesses => Box::pin(async { Ok(Presence::default()) }),
             _ => self.backplane.presence(room),
         }
     }
 
     fn since<'a>(&'a self, room: &'a str, id: &'a str) -> BackplaneFuture<'a, History> {
         match self.fault {
-            Fault::ClaimsHistory => Box::pin(async { Ok(History::new(Vec::new(), true)) }),
+            Fault::ClaimsCompleteHistory => Box::pin(async { Ok(History::new(Vec::new(), true)) }),
             _ => self.backplane.since(room, id),
         }
     }
@@ -99,21 +99,21 @@ fn faulty(hub: &MemoryHub, fault: Fault) -> Faulty {
 async fn rejects_faulty_implementations() {
     use Order::{Local, Room};
     for (order, fault, words) in [
-        (Local, Fault::Loses, "each member gets each message once: found 5"),
-        (Local, Fault::Repeats, "each member gets each message once: "),
-        (Local, Fault::Reorders, "the messages of a process must arrive in order"),
-        (Local, Fault::LeavesNobodyOut, "one member is excluded"),
-        (Room, Fault::Echoes, "each member gets each message once: \"0 0\" arrived twice"),
-        (Local, Fault::ClaimsHistory, "is not reported as complete"),
+        (Local, Fault::LosesMessages, "each member gets each message once: found 5"),
+        (Local, Fault::RepeatsMessages, "each member gets each message once: "),
+        (Local, Fault::ReordersMessages, "the messages of a process must arrive in order"),
+        (Local, Fault::IgnoresExclusions, "one member is excluded"),
+        (Room, Fault::EchoesMessages, "each member gets each message once: \"0 0\" arrived twice"),
+        (Local, Fault::ClaimsCompleteHistory, "is not reported as complete"),
     ] {
         let hub = MemoryHub::new(order);
-        refused(backplane(order, || faulty(&hub, fault)), words).await;
+        fails_with(backplane(order, || faulty(&hub, fault)), words).await;
     }
     // This hub delivers to its own members immediately, although the check
     // expects one order for all.
     let hub = MemoryHub::new(Local);
     let words = "with Order::Room, all members must get all messages in the same order";
-    refused(backplane(Room, || faulty(&hub, Fault::Lags)), words).await;
+    fails_with(backplane(Room, || faulty(&hub, Fault::DelaysMessages)), words).await;
 }
 
 /// A minute of waiting passes immediately.
@@ -121,7 +121,7 @@ async fn rejects_faulty_implementations() {
 async fn detects_unknown_members_of_other_processes() {
     let hub = MemoryHub::default();
     let words = "the members of all processes are known: ";
-    refused(backplane(Order::Local, || faulty(&hub, Fault::KnowsNobody)), words).await;
+    fails_with(backplane(Order::Local, || faulty(&hub, Fault::HidesOtherProcesses)), words).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -130,13 +130,13 @@ async fn detects_silent_losses_under_faults() {
     let hub = MemoryHub::default();
     backplane_under_faults(Order::Local, || hub.backplane(), fault).await;
     for (fault, words) in [
-        (Fault::Loses, "no message is lost silently: "),
-        (Fault::Repeats, "no message arrives twice"),
-        (Fault::Reorders, "the messages of a process must arrive in order"),
+        (Fault::LosesMessages, "no message is lost silently: "),
+        (Fault::RepeatsMessages, "no message arrives twice"),
+        (Fault::ReordersMessages, "the messages of a process must arrive in order"),
     ] {
         let (hub, wait) = (MemoryHub::default(), Duration::from_secs(1));
         let pause = async || tokio::time::sleep(wait).await;
         let checked = backplane_under_faults(Order::Local, || faulty(&hub, fault), pause);
-        refused(checked, words).await;
+        fails_with(checked, words).await;
     }
 }

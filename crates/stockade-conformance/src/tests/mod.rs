@@ -11,7 +11,7 @@ use std::panic::AssertUnwindSafe;
 use futures_util::FutureExt as _;
 
 /// Checks that a suite fails with a message that contains these words.
-async fn refused(suite: impl Future<Output = ()>, words: &str) {
+async fn fails_with(suite: impl Future<Output = ()>, words: &str) {
     let Err(panic) = AssertUnwindSafe(suite).catch_unwind().await else {
         panic!("the suite passes, but must fail with: {words}");
     };

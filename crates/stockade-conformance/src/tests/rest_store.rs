@@ -5,7 +5,7 @@ use stockade_rest::{
     VersionCheck, Versioned,
 };
 
-use super::refused;
+use super::fails_with;
 use crate::{RestItem, rest_store, rest_store_operations};
 
 /// A store with one fault.
@@ -18,19 +18,19 @@ struct Faulty {
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     /// Expected versions are not compared.
-    WritesAnyVersion,
+    IgnoresVersions,
     /// Items outside the scope are found by id.
-    FindsThatOfOthers,
+    FindsItemsOutsideTheScope,
     /// A page starts with the last item of the previous one.
     RepeatsItems,
     /// The last of many filters is ignored.
-    ForgetsAFilter,
+    IgnoresTheLastFilter,
     /// Texts are trimmed.
-    Trims,
+    TrimsTexts,
     /// All versions are equal.
     HasOneVersion,
     /// A resource with a prefix filter is rejected.
-    HasNoPrefix,
+    RejectsPrefixFilters,
 }
 
 impl Faulty {
@@ -38,7 +38,7 @@ impl Faulty {
         self.fault == fault
     }
 
-    fn given(&self, stored: Versioned<RestItem>) -> Versioned<RestItem> {
+    fn returned(&self, stored: Versioned<RestItem>) -> Versioned<RestItem> {
         if self.is(Fault::HasOneVersion) {
             Versioned::new(stored.value, Version(1))
         } else {
@@ -47,7 +47,7 @@ impl Faulty {
     }
 
     fn expected(&self, expected: VersionCheck) -> VersionCheck {
-        if self.is(Fault::WritesAnyVersion) { VersionCheck::Any } else { expected }
+        if self.is(Fault::IgnoresVersions) { VersionCheck::Any } else { expected }
     }
 }
 
@@ -60,7 +60,7 @@ impl Store<RestItem> for Faulty {
         {
             *last = (id - 1).into();
         }
-        if self.is(Fault::ForgetsAFilter) && query.filters.len() > 1 {
+        if self.is(Fault::IgnoresTheLastFilter) && query.filters.len() > 1 {
             query.filters.pop();
         }
         self.store.list(&query).await
@@ -72,19 +72,19 @@ impl Store<RestItem> for Faulty {
         scope: &RowFilter,
     ) -> Result<Option<Versioned<RestItem>>, StoreError> {
         let all = RowFilter::all();
-        let scope = if self.is(Fault::FindsThatOfOthers) { &all } else { scope };
+        let scope = if self.is(Fault::FindsItemsOutsideTheScope) { &all } else { scope };
         let found = self.store.get(id, scope).await?;
-        Ok(found.map(|found| self.given(found)))
+        Ok(found.map(|found| self.returned(found)))
     }
 
     async fn create(&self, mut draft: NewRow<RestItem>) -> Result<Versioned<RestItem>, StoreError> {
-        if self.is(Fault::Trims)
+        if self.is(Fault::TrimsTexts)
             && let Some(name) = draft.get("name").and_then(|name| name.as_str())
         {
             let name = name.trim().to_owned();
             draft.set("name", name);
         }
-        self.store.create(draft).await.map(|made| self.given(made))
+        self.store.create(draft).await.map(|made| self.returned(made))
     }
 
     async fn replace(
@@ -95,7 +95,7 @@ impl Store<RestItem> for Faulty {
         scope: &RowFilter,
     ) -> Result<Versioned<RestItem>, StoreError> {
         let changed = self.store.replace(id, draft, self.expected(expected), scope).await;
-        changed.map(|changed| self.given(changed))
+        changed.map(|changed| self.returned(changed))
     }
 
     async fn delete(
@@ -108,10 +108,10 @@ impl Store<RestItem> for Faulty {
     }
 
     fn describe(&self, doc: &mut StoreDoc) {
-        if self.is(Fault::HasNoPrefix)
+        if self.is(Fault::RejectsPrefixFilters)
             && doc.filters().iter().any(|(_, ops)| ops.contains(&Op::Prefix))
         {
-            doc.issue("there is no prefix");
+            doc.issue("prefix filters are not supported");
         }
     }
 }
@@ -123,18 +123,15 @@ fn faulty(fault: Fault) -> Faulty {
 #[tokio::test]
 async fn rejects_faulty_implementations() {
     for (fault, words) in [
-        (
-            Fault::WritesAnyVersion,
-            "a write at another version: expected a rejection, found success",
-        ),
-        (Fault::FindsThatOfOthers, "rows outside a scope are missing"),
+        (Fault::IgnoresVersions, "a write at another version: found success, expected the error"),
+        (Fault::FindsItemsOutsideTheScope, "rows outside a scope are missing"),
         (Fault::RepeatsItems, "pages cover all rows once: "),
-        (Fault::ForgetsAFilter, "a store behaves like the memory store, seed 1, operation "),
-        (Fault::Trims, "strings are data in every position"),
+        (Fault::IgnoresTheLastFilter, "a store behaves like the memory store, seed 1, operation "),
+        (Fault::TrimsTexts, "strings are data in every position"),
         (Fault::HasOneVersion, "a write creates a new version"),
-        (Fault::HasNoPrefix, "a resource of items on the store has configuration errors"),
+        (Fault::RejectsPrefixFilters, "a resource of items on the store has configuration errors"),
     ] {
-        refused(rest_store(async || faulty(fault)), words).await;
+        fails_with(rest_store(async || faulty(fault)), words).await;
     }
 }
 
@@ -142,12 +139,12 @@ async fn rejects_faulty_implementations() {
 async fn random_operations_detect_faults() {
     let words = "a store behaves like the memory store, seed 7, operation ";
     for fault in [
-        Fault::WritesAnyVersion,
-        Fault::FindsThatOfOthers,
-        Fault::ForgetsAFilter,
-        Fault::Trims,
+        Fault::IgnoresVersions,
+        Fault::FindsItemsOutsideTheScope,
+        Fault::IgnoresTheLastFilter,
+        Fault::TrimsTexts,
         Fault::HasOneVersion,
     ] {
-        refused(rest_store_operations(faulty(fault), 7, 2_000), words).await;
+        fails_with(rest_store_operations(faulty(fault), 7, 2_000), words).await;
     }
 }

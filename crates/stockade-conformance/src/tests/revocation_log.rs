@@ -9,7 +9,7 @@ use stockade_auth::{
 };
 use tokio::time::Instant;
 
-use super::refused;
+use super::fails_with;
 use crate::revocation_log;
 
 /// A log for several handles of one process, with at most one fault.
@@ -23,24 +23,24 @@ struct Log {
 enum Fault {
     None,
     /// Every tenth entry is forgotten.
-    Forgets,
+    ForgetsEntries,
     /// A new process does not receive earlier entries.
-    TellsNoNewcomer,
+    HidesEarlierEntries,
     /// It never reports that all entries are known.
-    HasNoContact,
+    NeverReportsContact,
     /// All tokens of a subject are revoked, including future ones.
-    LosesTheTime,
+    RevokesFutureTokens,
     /// An entry never expires.
-    LosesTheEnd,
+    NeverExpires,
 }
 
 impl RevocationLog for Log {
     fn attach(&self, feed: RevocationFeed) {
         let mut feeds = self.feeds.lock().unwrap();
-        if self.fault != Fault::TellsNoNewcomer {
+        if self.fault != Fault::HidesEarlierEntries {
             feed.apply(feeds.iter().filter_map(RevocationFeed::entries).flatten());
         }
-        if self.fault != Fault::HasNoContact {
+        if self.fault != Fault::NeverReportsContact {
             feed.note_contact();
         }
         feeds.push(feed);
@@ -49,13 +49,13 @@ impl RevocationLog for Log {
     fn publish(&self, entry: Revocation) -> PublishFuture<'_> {
         let mut bytes = entry.to_bytes();
         match self.fault {
-            Fault::Forgets if self.entries.fetch_add(1, Ordering::Relaxed) % 10 == 7 => {
+            Fault::ForgetsEntries if self.entries.fetch_add(1, Ordering::Relaxed) % 10 == 7 => {
                 return Box::pin(async { Ok(()) });
             }
             // The last 8 of 33 bytes are the time before which tokens are
             // revoked; the 8 bytes before them are the expiry of the entry.
-            Fault::LosesTheTime if bytes.len() == 33 => bytes[25..].fill(0x7f),
-            Fault::LosesTheEnd => bytes[17..25].fill(0x7f),
+            Fault::RevokesFutureTokens if bytes.len() == 33 => bytes[25..].fill(0x7f),
+            Fault::NeverExpires => bytes[17..25].fill(0x7f),
             _ => {}
         }
         let entry = Revocation::from_bytes(&bytes).unwrap();
@@ -88,15 +88,21 @@ async fn accepts_a_correct_implementation() {
 #[tokio::test(start_paused = true)]
 async fn rejects_faulty_implementations() {
     for (fault, words) in [
-        (Fault::Forgets, "all processes reject a token that one process revokes: found NotRevoked"),
         (
-            Fault::TellsNoNewcomer,
+            Fault::ForgetsEntries,
+            "all processes reject a token that one process revokes: found NotRevoked",
+        ),
+        (
+            Fault::HidesEarlierEntries,
             "a process that starts later reads all entries before it responds",
         ),
-        (Fault::HasNoContact, "a process is connected to the log: found Unknown"),
-        (Fault::LosesTheTime, "the next token of a revoked subject is accepted: found Revoked"),
-        (Fault::LosesTheEnd, "an entry expires in all processes: found Revoked"),
+        (Fault::NeverReportsContact, "a process is connected to the log: found Unknown"),
+        (
+            Fault::RevokesFutureTokens,
+            "the next token of a revoked subject is accepted: found Revoked",
+        ),
+        (Fault::NeverExpires, "an entry expires in all processes: found Revoked"),
     ] {
-        refused(check(fault), words).await;
+        fails_with(check(fault), words).await;
     }
 }
