@@ -26,16 +26,16 @@ pub async fn idempotency_store(
     pass: impl AsyncFn(Duration),
 ) {
     let store = Arc::new(store);
-    one_of_many_gets_the_place(&store).await;
+    one_concurrent_request_gets_the_entry(&store).await;
     let check = Check { store: &*store, pass: &pass };
-    check.a_place_is_taken_completed_and_replayed().await;
-    check.another_fingerprint_is_told_first().await;
-    check.a_place_is_freed_by_its_nonce_alone().await;
-    check.a_lease_ends_and_the_place_is_empty().await;
-    check.a_lease_ends_and_is_remembered().await;
-    check.a_renewal_begins_the_lease_anew().await;
-    check.a_record_ends().await;
-    check.records_are_kept_byte_for_byte().await;
+    check.an_entry_is_reserved_completed_and_replayed().await;
+    check.a_different_fingerprint_is_reported_first().await;
+    check.only_the_holding_nonce_releases_an_entry().await;
+    check.an_entry_is_free_after_its_lease().await;
+    check.a_crash_is_remembered_after_the_lease().await;
+    check.a_renewal_restarts_the_lease().await;
+    check.records_expire().await;
+    check.records_are_stored_unchanged().await;
 }
 
 /// A store under test.
@@ -45,7 +45,7 @@ struct Check<'a, S: ?Sized, P> {
 }
 
 /// A key under test.
-struct Place<'a, S: ?Sized> {
+struct Entry<'a, S: ?Sized> {
     store: &'a S,
     key: ScopedKey,
 }
@@ -54,7 +54,7 @@ fn claim(nonce: u8, lease: Duration) -> Reservation {
     Reservation { fingerprint: [1; 32], nonce: [nonce; 16], lease, remember_crash: None }
 }
 
-async fn one_of_many_gets_the_place(store: &Arc<impl IdempotencyStore + 'static>) {
+async fn one_concurrent_request_gets_the_entry(store: &Arc<impl IdempotencyStore + 'static>) {
     let key = ScopedKey::from_hashes(unique(), unique());
     let mut attempts = JoinSet::new();
     for nonce in 0..50 {
@@ -63,118 +63,163 @@ async fn one_of_many_gets_the_place(store: &Arc<impl IdempotencyStore + 'static>
     }
     let mut new = 0;
     while let Some(taken) = attempts.join_next().await {
-        match succeeds("of 50 attempts at once", or_fail(taken)) {
+        match succeeds("one of 50 concurrent reservations", or_fail(taken)) {
             ReserveOutcome::New => new += 1,
             ReserveOutcome::Running => {}
-            other => fail(format!("one of 50 concurrent attempts got {other:?}")),
+            other => fail(format!("one of 50 concurrent reservations got {other:?}")),
         }
     }
     if new != 1 {
-        fail(format!("{new} of 50 concurrent attempts got the place, expected one"));
+        fail(format!("{new} of 50 concurrent reservations got the entry, expected one"));
     }
 }
 
 impl<S: IdempotencyStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
-    fn place(&self) -> Place<'_, S> {
-        Place { store: self.store, key: ScopedKey::from_hashes(unique(), unique()) }
+    fn entry(&self) -> Entry<'_, S> {
+        Entry { store: self.store, key: ScopedKey::from_hashes(unique(), unique()) }
     }
 
-    async fn a_place_is_taken_completed_and_replayed(&self) {
-        let place = self.place();
-        place.takes("an empty place", &claim(1, LONG), ReserveOutcome::New).await;
-        place.takes("the same nonce again", &claim(1, LONG), ReserveOutcome::New).await;
-        place.takes("another nonce", &claim(2, LONG), ReserveOutcome::Running).await;
-        place.completes("another nonce completes", 2, b"no", LONG, false).await;
-        place.completes("the nonce completes", 1, b"yes", LONG, true).await;
-        place.completes("it completes again", 1, b"yes", LONG, true).await;
-        let done = || ReserveOutcome::Done(Bytes::from_static(b"yes"));
-        place.takes("a place with a record", &claim(2, LONG), done()).await;
-        place.takes("the nonce of a record", &claim(1, LONG), done()).await;
-        place.renews("the nonce of a record renews", &claim(1, LONG), false).await;
-        place.frees("the nonce of a record frees", 1, false).await;
-        place.takes("a record that was not freed", &claim(2, LONG), done()).await;
-    }
-
-    async fn another_fingerprint_is_told_first(&self) {
-        let place = self.place();
-        let other = |nonce| Reservation { fingerprint: [2; 32], ..claim(nonce, LONG) };
-        place.takes("an empty place", &claim(1, LONG), ReserveOutcome::New).await;
-        let told = "another fingerprint while one runs";
-        place.takes(told, &other(2), ReserveOutcome::OtherFingerprint).await;
-        let told = "another fingerprint of the same nonce";
-        place.takes(told, &other(1), ReserveOutcome::OtherFingerprint).await;
-        place.completes("it is still held", 1, b"yes", LONG, true).await;
-        let told = "another fingerprint than the record's";
-        place.takes(told, &other(2), ReserveOutcome::OtherFingerprint).await;
-    }
-
-    async fn a_place_is_freed_by_its_nonce_alone(&self) {
-        let place = self.place();
-        place.frees("an empty place is freed", 1, false).await;
-        place.renews("an empty place is renewed", &claim(1, LONG), false).await;
-        place.completes("an empty place is completed", 1, b"no", LONG, false).await;
-        place.takes("after that", &claim(1, LONG), ReserveOutcome::New).await;
-        place.frees("another nonce frees", 2, false).await;
-        place.renews("another nonce renews", &claim(2, LONG), false).await;
-        place
-            .takes("a place that others tried to free", &claim(2, LONG), ReserveOutcome::Running)
+    async fn an_entry_is_reserved_completed_and_replayed(&self) {
+        let entry = self.entry();
+        entry.reserves("a new key", &claim(1, LONG), ReserveOutcome::New).await;
+        entry
+            .reserves("a reservation with the same nonce", &claim(1, LONG), ReserveOutcome::New)
             .await;
-        place.frees("the nonce frees", 1, true).await;
-        place.frees("it frees again", 1, false).await;
-        let other = Reservation { fingerprint: [2; 32], ..claim(2, LONG) };
-        place.takes("a freed place", &other, ReserveOutcome::New).await;
+        entry
+            .reserves("a reservation with another nonce", &claim(2, LONG), ReserveOutcome::Running)
+            .await;
+        entry.completes("another nonce completes the entry", 2, b"no", LONG, false).await;
+        entry.completes("the holding nonce completes the entry", 1, b"yes", LONG, true).await;
+        entry.completes("the holding nonce completes the entry again", 1, b"yes", LONG, true).await;
+        let done = || ReserveOutcome::Done(Bytes::from_static(b"yes"));
+        entry.reserves("a reservation of a completed entry", &claim(2, LONG), done()).await;
+        entry
+            .reserves("a reservation of a completed entry with its nonce", &claim(1, LONG), done())
+            .await;
+        entry.renews("the nonce of a completed entry renews it", &claim(1, LONG), false).await;
+        entry.releases("the nonce of a completed entry releases it", 1, false).await;
+        entry
+            .reserves("a completed entry after the attempt to release it", &claim(2, LONG), done())
+            .await;
     }
 
-    async fn a_lease_ends_and_the_place_is_empty(&self) {
-        let place = self.place();
-        place.takes("an empty place", &claim(1, SHORT), ReserveOutcome::New).await;
+    async fn a_different_fingerprint_is_reported_first(&self) {
+        let entry = self.entry();
+        let other = |nonce| Reservation { fingerprint: [2; 32], ..claim(nonce, LONG) };
+        entry.reserves("a new key", &claim(1, LONG), ReserveOutcome::New).await;
+        let promise = "another fingerprint while the entry is held";
+        entry.reserves(promise, &other(2), ReserveOutcome::OtherFingerprint).await;
+        let promise = "another fingerprint with the same nonce";
+        entry.reserves(promise, &other(1), ReserveOutcome::OtherFingerprint).await;
+        entry
+            .completes(
+                "the holding nonce completes the entry after other fingerprints",
+                1,
+                b"yes",
+                LONG,
+                true,
+            )
+            .await;
+        let promise = "another fingerprint after completion";
+        entry.reserves(promise, &other(2), ReserveOutcome::OtherFingerprint).await;
+    }
+
+    async fn only_the_holding_nonce_releases_an_entry(&self) {
+        let entry = self.entry();
+        entry.releases("a nonce releases a missing entry", 1, false).await;
+        entry.renews("a nonce renews a missing entry", &claim(1, LONG), false).await;
+        entry.completes("a nonce completes a missing entry", 1, b"no", LONG, false).await;
+        entry
+            .reserves("a new key after these attempts", &claim(1, LONG), ReserveOutcome::New)
+            .await;
+        entry.releases("another nonce releases the entry", 2, false).await;
+        entry.renews("another nonce renews the entry", &claim(2, LONG), false).await;
+        entry
+            .reserves(
+                "an entry after another nonce tried to release it",
+                &claim(2, LONG),
+                ReserveOutcome::Running,
+            )
+            .await;
+        entry.releases("the holding nonce releases the entry", 1, true).await;
+        entry.releases("the holding nonce releases the entry again", 1, false).await;
+        let other = Reservation { fingerprint: [2; 32], ..claim(2, LONG) };
+        entry.reserves("a released entry", &other, ReserveOutcome::New).await;
+    }
+
+    async fn an_entry_is_free_after_its_lease(&self) {
+        let entry = self.entry();
+        entry.reserves("a new key", &claim(1, SHORT), ReserveOutcome::New).await;
         (self.pass)(SHORT * 2).await;
         let other = Reservation { fingerprint: [2; 32], ..claim(2, LONG) };
-        place.takes("a place after its lease", &other, ReserveOutcome::New).await;
-        place.completes("the nonce of a lease that ended completes", 1, b"no", LONG, false).await;
-        place.renews("it renews", &claim(1, LONG), false).await;
-        place.frees("it frees", 1, false).await;
-        place.takes("the place of its successor", &other, ReserveOutcome::New).await;
+        entry.reserves("an entry after its lease", &other, ReserveOutcome::New).await;
+        entry
+            .completes("the nonce of an expired lease completes the entry", 1, b"no", LONG, false)
+            .await;
+        entry
+            .renews("the nonce of an expired lease renews the entry", &claim(1, LONG), false)
+            .await;
+        entry.releases("the nonce of an expired lease releases the entry", 1, false).await;
+        entry.reserves("the entry of the next nonce", &other, ReserveOutcome::New).await;
     }
 
-    async fn a_lease_ends_and_is_remembered(&self) {
-        let place = self.place();
+    async fn a_crash_is_remembered_after_the_lease(&self) {
+        let entry = self.entry();
         let remembering = |nonce| Reservation { remember_crash: Some(LONG), ..claim(nonce, SHORT) };
-        place.takes("an empty place", &remembering(1), ReserveOutcome::New).await;
+        entry.reserves("a new key", &remembering(1), ReserveOutcome::New).await;
         (self.pass)(SHORT * 2).await;
-        place.takes("a crash that is remembered", &remembering(2), ReserveOutcome::Crashed).await;
+        entry
+            .reserves(
+                "an entry after its lease, with a remembered crash",
+                &remembering(2),
+                ReserveOutcome::Crashed,
+            )
+            .await;
         let other = Reservation { fingerprint: [2; 32], ..remembering(2) };
-        place.takes("another fingerprint", &other, ReserveOutcome::OtherFingerprint).await;
-        place.completes("a late request", 1, b"late", LONG, true).await;
+        entry
+            .reserves("another fingerprint after a crash", &other, ReserveOutcome::OtherFingerprint)
+            .await;
+        entry
+            .completes("the nonce of a crash completes the entry late", 1, b"late", LONG, true)
+            .await;
         let done = ReserveOutcome::Done(Bytes::from_static(b"late"));
-        place.takes("its record", &remembering(2), done).await;
+        entry.reserves("an entry that was completed late", &remembering(2), done).await;
     }
 
-    async fn a_renewal_begins_the_lease_anew(&self) {
-        let place = self.place();
-        place.takes("an empty place", &claim(1, Duration::from_secs(5)), ReserveOutcome::New).await;
-        place.renews("the nonce renews", &claim(1, LONG), true).await;
+    async fn a_renewal_restarts_the_lease(&self) {
+        let entry = self.entry();
+        entry.reserves("a new key", &claim(1, Duration::from_secs(5)), ReserveOutcome::New).await;
+        entry.renews("the holding nonce renews the entry", &claim(1, LONG), true).await;
         (self.pass)(Duration::from_secs(6)).await;
-        place.takes("a place that was renewed", &claim(2, LONG), ReserveOutcome::Running).await;
+        entry
+            .reserves(
+                "a renewed entry after its first lease",
+                &claim(2, LONG),
+                ReserveOutcome::Running,
+            )
+            .await;
     }
 
-    async fn a_record_ends(&self) {
-        let place = self.place();
-        place.takes("an empty place", &claim(1, LONG), ReserveOutcome::New).await;
-        place.completes("the nonce completes", 1, b"yes", SHORT, true).await;
+    async fn records_expire(&self) {
+        let entry = self.entry();
+        entry.reserves("a new key", &claim(1, LONG), ReserveOutcome::New).await;
+        entry.completes("the holding nonce completes the entry", 1, b"yes", SHORT, true).await;
         (self.pass)(SHORT * 2).await;
         let other = Reservation { fingerprint: [2; 32], ..claim(2, LONG) };
-        place.takes("a place after its record", &other, ReserveOutcome::New).await;
+        entry.reserves("an entry after its record expired", &other, ReserveOutcome::New).await;
     }
 
-    async fn records_are_kept_byte_for_byte(&self) {
+    async fn records_are_stored_unchanged(&self) {
         let every_byte: Vec<u8> = (0..=u8::MAX).collect();
         let large = every_byte.repeat(256);
         for record in [&[][..], &[0; SHORT_RECORD_BYTES], &every_byte, &large] {
-            let place = self.place();
-            place.takes("an empty place", &claim(1, LONG), ReserveOutcome::New).await;
-            place.completes("the nonce completes", 1, record, LONG, true).await;
-            let taken = succeeds("a record", place.store.take(&place.key, &claim(2, LONG)).await);
+            let entry = self.entry();
+            entry.reserves("a new key", &claim(1, LONG), ReserveOutcome::New).await;
+            entry.completes("the holding nonce completes the entry", 1, record, LONG, true).await;
+            let taken = succeeds(
+                "a reservation of a completed entry",
+                entry.store.take(&entry.key, &claim(2, LONG)).await,
+            );
             if taken != ReserveOutcome::Done(Bytes::copy_from_slice(record)) {
                 fail(format!("a record of {} bytes changed in the store", record.len()));
             }
@@ -182,8 +227,8 @@ impl<S: IdempotencyStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
     }
 }
 
-impl<S: IdempotencyStore + ?Sized> Place<'_, S> {
-    async fn takes(&self, promise: &str, claim: &Reservation, expected: ReserveOutcome) {
+impl<S: IdempotencyStore + ?Sized> Entry<'_, S> {
+    async fn reserves(&self, promise: &str, claim: &Reservation, expected: ReserveOutcome) {
         let taken = succeeds(promise, self.store.take(&self.key, claim).await);
         equal(promise, &taken, &expected);
     }
@@ -206,7 +251,7 @@ impl<S: IdempotencyStore + ?Sized> Place<'_, S> {
         equal(promise, &succeeds(promise, completed), &expected);
     }
 
-    async fn frees(&self, promise: &str, nonce: u8, expected: bool) {
+    async fn releases(&self, promise: &str, nonce: u8, expected: bool) {
         let freed = succeeds(promise, self.store.free(&self.key, &[nonce; 16]).await);
         equal(promise, &freed, &expected);
     }

@@ -29,19 +29,19 @@ use crate::fail::{fail, or_fail};
 /// Panics if the store violates a guarantee or fails. Requires a tokio runtime.
 pub async fn session_store(store: impl SessionStore + 'static, pass: impl AsyncFn(Duration)) {
     let store = Arc::new(store);
-    of_many_writes_one_is_done(&store).await;
-    of_many_replacements_one_is_done(&store).await;
+    one_concurrent_write_succeeds(&store).await;
+    one_concurrent_replacement_succeeds(&store).await;
     let check = Check { store: &*store, pass: &pass };
     check.a_session_is_created_and_loaded().await;
     check.a_write_compares_the_version().await;
-    check.what_has_ended_stays_ended().await;
-    check.a_new_one_takes_the_place_of_another().await;
-    check.all_of_a_subject_end_together().await;
+    check.ended_sessions_stay_ended().await;
+    check.a_new_session_replaces_the_old_one().await;
+    check.all_sessions_of_a_subject_end_together().await;
     check.kinds_are_separate().await;
-    check.a_session_ends_when_nobody_uses_it().await;
-    check.a_use_begins_the_idle_time_anew().await;
-    check.the_lifetime_is_never_longer().await;
-    check.data_are_kept_byte_for_byte().await;
+    check.unused_sessions_expire().await;
+    check.a_use_restarts_the_idle_time().await;
+    check.a_use_does_not_extend_the_lifetime().await;
+    check.data_is_stored_unchanged().await;
 }
 
 /// A store under test.
@@ -71,7 +71,7 @@ fn data(text: &'static str) -> Bytes {
     Bytes::from_static(text.as_bytes())
 }
 
-async fn of_many_writes_one_is_done(store: &Arc<impl SessionStore + 'static>) {
+async fn one_concurrent_write_succeeds(store: &Arc<impl SessionStore + 'static>) {
     let key = unique_key();
     succeeds("a new session", store.create(&key, new(None, "0")).await);
     let mut writes = JoinSet::new();
@@ -79,10 +79,11 @@ async fn of_many_writes_one_is_done(store: &Arc<impl SessionStore + 'static>) {
         let store = Arc::clone(store);
         writes.spawn(async move { store.update(&key, 1, data("1"), LONG).await });
     }
-    one_is_written("successful writes, out of 50 to one version", writes).await;
+    exactly_one_is_written("successful writes, out of 50 concurrent writes to one version", writes)
+        .await;
 }
 
-async fn of_many_replacements_one_is_done(store: &Arc<impl SessionStore + 'static>) {
+async fn one_concurrent_replacement_succeeds(store: &Arc<impl SessionStore + 'static>) {
     let old = unique_key();
     succeeds("a new session", store.create(&old, new(None, "0")).await);
     let mut writes = JoinSet::new();
@@ -93,10 +94,14 @@ async fn of_many_replacements_one_is_done(store: &Arc<impl SessionStore + 'stati
             store.create(&unique_key(), NewSession { replaces, ..new(None, "1") }).await
         });
     }
-    one_is_written("successful replacements, out of 50 of one session", writes).await;
+    exactly_one_is_written(
+        "successful replacements, out of 50 concurrent replacements of one session",
+        writes,
+    )
+    .await;
 }
 
-async fn one_is_written<E: std::fmt::Display + 'static>(
+async fn exactly_one_is_written<E: std::fmt::Display + 'static>(
     promise: &str,
     mut writes: JoinSet<Result<SessionWrite, E>>,
 ) {
@@ -166,7 +171,7 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         self.updates("a write to the next version", &key, 2, SessionWrite::Written).await;
     }
 
-    async fn what_has_ended_stays_ended(&self) {
+    async fn ended_sessions_stay_ended(&self) {
         let subject = unique_subject();
         let key = self.created(new(Some(&subject), "data")).await;
         let destroy = async || succeeds("the end of a session", self.store.destroy(&key).await);
@@ -184,13 +189,13 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         self.is_there("the replacement of an ended session", &successor, false).await;
         let ended = self.store.destroy_all(&SubjectKey::of(KIND, &subject)).await;
         equal(
-            "remaining sessions of its subject",
+            "remaining sessions of the subject",
             &succeeds("the end of all sessions of a subject", ended),
             &0,
         );
     }
 
-    async fn a_new_one_takes_the_place_of_another(&self) {
+    async fn a_new_session_replaces_the_old_one(&self) {
         let (visitor, user) = (unique_subject(), unique_subject());
         let old = self.created(new(Some(&visitor), "data")).await;
         let replace = async |version| {
@@ -199,9 +204,9 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
             let created = self.store.create(&key, replacing).await;
             (key, succeeds("a replacement", created))
         };
-        let (refused, created) = replace(2).await;
+        let (rejected, created) = replace(2).await;
         equal("the replacement of another version", &created, &SessionWrite::Changed);
-        self.is_there("the rejected replacement", &refused, false).await;
+        self.is_there("the rejected replacement", &rejected, false).await;
         self.is_there("the replaced session", &old, true).await;
         let (key, created) = replace(1).await;
         equal("the replacement of the current version", &created, &SessionWrite::Written);
@@ -212,7 +217,7 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         self.is_there("the replacement", &key, true).await;
     }
 
-    async fn all_of_a_subject_end_together(&self) {
+    async fn all_sessions_of_a_subject_end_together(&self) {
         let (subject, other) = (unique_subject(), unique_subject());
         let mut own = Vec::new();
         for _ in 0..3 {
@@ -235,7 +240,8 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         self.is_there("a session without a subject", &nobodys, true).await;
         equal("sessions of a subject after their end", &end_all().await, &0);
         let later = self.created(new(Some(&subject), "data")).await;
-        self.is_there("a session that was created later", &later, true).await;
+        self.is_there("a session that is created after the end of all sessions", &later, true)
+            .await;
     }
 
     async fn kinds_are_separate(&self) {
@@ -246,10 +252,13 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         });
         let (one_subject, two_subject) = (one.1.subject, two.1.subject);
         succeeds("a session of one kind", self.store.create(&one.0, one.1).await);
-        self.is_there("its id among sessions of another kind", &two.0, false).await;
+        self.is_there("the id of the session in another kind", &two.0, false).await;
         succeeds("a session of another kind", self.store.create(&two.0, two.1).await);
         let end_all = async |subject: Option<Subject<'_>>| match subject {
-            Some(subject) => succeeds("the end", self.store.destroy_all(&subject.key).await),
+            Some(subject) => succeeds(
+                "the end of all sessions of a subject",
+                self.store.destroy_all(&subject.key).await,
+            ),
             None => 0,
         };
         equal("the sessions of a subject of one kind", &end_all(one_subject).await, &1);
@@ -261,7 +270,7 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         equal("the sessions of the other kind", &end_all(two_subject).await, &1);
     }
 
-    async fn a_session_ends_when_nobody_uses_it(&self) {
+    async fn unused_sessions_expire(&self) {
         let subject = unique_subject();
         let short = NewSession { idle: SHORT, ..new(Some(&subject), "data") };
         let key = self.created(short).await;
@@ -274,7 +283,7 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         equal("the end of an expired session", &ended, &false);
     }
 
-    async fn a_use_begins_the_idle_time_anew(&self) {
+    async fn a_use_restarts_the_idle_time(&self) {
         let short = || NewSession { idle: Duration::from_secs(5), ..new(None, "data") };
         let (touched, written) = (self.created(short()).await, self.created(short()).await);
         let is_there = succeeds("a use", self.store.touch(&touched, LONG).await);
@@ -283,10 +292,11 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         (self.pass)(Duration::from_secs(6)).await;
         self.is_there("a session that was used", &touched, true).await;
         self.is_there("a session that was written", &written, true).await;
-        self.updates("the version of a used session", &touched, 1, SessionWrite::Written).await;
+        self.updates("a write to a session that was used", &touched, 1, SessionWrite::Written)
+            .await;
     }
 
-    async fn the_lifetime_is_never_longer(&self) {
+    async fn a_use_does_not_extend_the_lifetime(&self) {
         let lifetime = SHORT * 20;
         let short = || NewSession { idle: LONG, lifetime, ..new(None, "data") };
         let (touched, written) = (self.created(short()).await, self.created(short()).await);
@@ -297,7 +307,7 @@ impl<S: SessionStore + ?Sized, P: AsyncFn(Duration)> Check<'_, S, P> {
         self.is_there("a session that was written, after its lifetime", &written, false).await;
     }
 
-    async fn data_are_kept_byte_for_byte(&self) {
+    async fn data_is_stored_unchanged(&self) {
         let every_byte: Vec<u8> = (0..=u8::MAX).collect();
         for bytes in [Vec::new(), every_byte.clone(), every_byte.repeat(64)] {
             let bytes = Bytes::from(bytes);
