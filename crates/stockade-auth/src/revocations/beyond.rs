@@ -10,10 +10,11 @@ use stockade_errors::locks::lock;
 use super::entry::{Kind, Named, Revocation, RevocationKey};
 use crate::Claims;
 
-/// The notes about such revocations, and the latest log lookups.
+/// Records that the log has revocations that are not in memory, and caches log
+/// lookups.
 pub(super) struct Beyond {
-    /// The latest expiry of such a revocation, in seconds since 1970; 0 for
-    /// none.
+    /// The latest expiry of these revocations, in seconds since 1970; 0 if
+    /// there are none.
     until: AtomicU64,
     /// The expiry times of the notes in the log.
     notes: Mutex<BTreeSet<u64>>,
@@ -35,7 +36,8 @@ impl Beyond {
         }
     }
 
-    /// Records that the log has such revocations until this time.
+    /// Records that the log has revocations that are not in memory, until this
+    /// time.
     pub(super) fn note(&self, until: u64) {
         lock(&self.notes).insert(until);
         if self.until.fetch_max(until, Ordering::AcqRel) == 0 {
@@ -125,7 +127,7 @@ pub(super) fn keys_of(claims: &Claims) -> Vec<RevocationKey> {
     });
     let mut keys: Vec<_> =
         tokens.iter().chain(subjects.iter().flatten()).map(Revocation::key).collect();
-    // A payload has only one name.
+    // A token without an id has the same name in both formats.
     keys.dedup();
     keys
 }

@@ -242,8 +242,9 @@ struct Shards<V> {
 /// A shard of the names, selected by the lower bits of the quick hash.
 struct Shard<V> {
     map: HashMap<Name, V>,
-    /// A bit for each value of further bits of the quick hash. An unset bit
-    /// means that no name has this value. Empty before the first name.
+    /// A filter with one bit for each value of the next bits of the quick hash.
+    /// If a bit is unset, no name in the shard has this value. Empty until the
+    /// first name is added.
     filter: Vec<u64>,
 }
 
@@ -262,7 +263,7 @@ impl<V: Value> Shards<V> {
         &self.shards[quick as usize % SHARDS]
     }
 
-    /// Returns the value for a text, which is computed only if there are
+    /// Returns the value for a text. Computes the text only if there are
     /// values.
     fn get<'t>(&self, text: impl FnOnce() -> Option<Named<'t>>) -> Option<V> {
         if self.len() == 0 {

@@ -19,13 +19,13 @@ use crate::base64url;
 /// forged, expired, or longer than [`MAX_TOKEN_LENGTH`].
 ///
 /// The token may start with `Bearer` (once, in any case) and spaces. A token
-/// without `exp` is accepted. `exp` is compared in whole seconds and is still
-/// valid in its own second. A future `nbf` returns `None`. `iss` and `aud` are
-/// ignored: [`TokenVerifier`] can require them and reports why a token is
-/// rejected.
+/// without `exp` is accepted. `exp` is compared in whole seconds, and the token
+/// is still valid during that second. A future `nbf` returns `None`. `iss` and
+/// `aud` are ignored: [`TokenVerifier`] can require them and reports why a token
+/// is rejected.
 ///
-/// The signature is compared in constant time, before anything else of the
-/// token is parsed.
+/// The signature of a secret is compared in constant time, before the header
+/// and the payload are parsed.
 ///
 /// ```
 /// use stockade_auth::{Secret, verify_token};
@@ -250,7 +250,8 @@ impl TokenVerifier {
     /// # Errors
     /// Returns the first reason why the token is invalid. Checks the length,
     /// the parts, the signature, the header, the claims, the times, and last
-    /// the requirements of this verifier.
+    /// the requirements of this verifier. For JWK sets, the header is checked
+    /// before the signature.
     pub fn verify<K: TokenKeys + ?Sized>(
         &self,
         token: &str,
@@ -296,7 +297,7 @@ fn payload<K: TokenKeys + ?Sized>(
     base64url::decode(token.payload.as_bytes()).ok_or(TokenError::Malformed)
 }
 
-/// Checks `exp` and `nbf` by the rules of the specification and RFC 7519.
+/// Checks `exp` and `nbf` by the rules of [`verify_token`], with a leeway.
 fn check_times(times: Times, leeway_seconds: u64, clock: &UnixClock) -> Result<(), TokenError> {
     let now = clock.now().ok_or(TokenError::Expired)?;
     if times.exp.is_some_and(|exp| exp.saturating_add(leeway_seconds) < now) {

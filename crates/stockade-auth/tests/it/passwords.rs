@@ -38,15 +38,15 @@ fn every_text_is_a_password() {
 /// Computed with Python's `hashlib.pbkdf2_hmac('sha512', …, 10000)`.
 #[test]
 fn verifies_hashes_from_other_programs() {
-    // The salt consists of the 16 bytes.
+    // The salt is the 16 bytes that the characters encode.
     assert!(verify_password("correct horse", OF_BYTES));
     assert!(verify_password("correct horse", &OF_BYTES.to_uppercase()));
     assert!(!verify_password("wrong horse", OF_BYTES));
-    // The salt consists of the 32 characters.
+    // The salt is the 32 characters themselves.
     assert!(verify_password("correct horse", OF_TEXT));
     assert!(!verify_password("wrong horse", OF_TEXT));
-    // Here the case of the salt matters, because the text was hashed. The case
-    // of the hash does not.
+    // The case of this salt matters, because its characters were hashed. The
+    // case of the hash does not matter.
     let (salt, hash) = OF_TEXT.split_once(':').unwrap();
     assert!(verify_password("correct horse", &format!("{salt}:{}", hash.to_uppercase())));
     assert!(!verify_password("correct horse", &OF_TEXT.to_uppercase()));
