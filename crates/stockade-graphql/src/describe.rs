@@ -38,7 +38,7 @@ pub(crate) fn describe_post(
 
 /// Describes the GET route.
 pub(crate) fn describe_get(doc: &mut RouteDescription, has_hashes: bool) {
-    // CORS may allow the request's origin.
+    // Requests from an origin that CORS lists are accepted.
     doc.guards_origin();
     doc.reads_header("Sec-Fetch-Site", false);
     doc.may_respond(403, "The request comes from another site");

@@ -24,7 +24,7 @@
 // - `service`: the request handlers of the routes.
 // - `graphql_response`, `graphql_error`: the response to a client. Hot.
 // - `describe`: the description of the routes; `members`: the schema members in
-//   it; `marked`: checks that they follow the marks of types.
+//   it; `marked`: checks that they follow `read_only` and `write_only`.
 // - `protocol`: the rules of `graphql-transport-ws`, without sockets.
 //   `web_socket`: the connections that use them; `subscription_options`: their
 //   options.

@@ -75,8 +75,8 @@ impl Message {
     }
 }
 
-/// Returns the 400 for a body that is not JSON, or not a request. An invalid
-/// text may start like JSON of another type.
+/// Returns the 400 for a body that is not JSON, or not a request. A type error
+/// may precede a syntax error, so the whole body is parsed again.
 #[cold]
 fn unreadable(json: &[u8], error: &serde_json::Error) -> Unreadable {
     if !error.is_data() {

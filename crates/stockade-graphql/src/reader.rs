@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cached_document_is_the_same() {
+    fn a_cached_document_equals_the_parsed_one() {
         let reader = Reader::new(Limits::default());
         let text = "query A($id: ID!) { one(id: $id) { ...F } __schema { types { name } } } \
                     fragment F on One { id }";
