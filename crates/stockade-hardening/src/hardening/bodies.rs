@@ -272,9 +272,8 @@ fn is_malformed(exchange: &Exchange, validation: &[u16]) -> Verdict {
     }
 }
 
-/// Returns the verdict, unless the handler responded before the attack reached
-/// it: before it polled the body, or, if `length` is not 0, before it read
-/// `length` bytes.
+/// Returns the verdict. An attack that got through is unproven if the handler
+/// responded before it polled the body, or before it read `length` bytes.
 fn unless_early(read: &BodyProbe, length: u64, verdict: Verdict) -> Verdict {
     match verdict {
         Verdict::GotThrough(found) if !read.is_polled() || read.read() < length => {

@@ -74,8 +74,9 @@ pub fn assert_hardened(app: impl IntoApp) -> impl Future<Output = ()> + Send {
 ///
 /// An attack is a request that must be rejected before its handler runs. The
 /// route determines the expected rejection. No other requests are sent unless
-/// you call [`allow_reads`](Self::allow_reads). A handler that reads raw bytes
-/// or a multipart form itself receives the beginning of an oversized body.
+/// you call [`allow_reads`](Self::allow_reads). The exception is an oversized
+/// body: its beginning reaches handlers that read raw bytes or a multipart form
+/// themselves.
 ///
 /// The report lists attacks that cannot be made; they never count as passed.
 /// Role attacks need [`users`](Self::users) and some token attacks need
@@ -112,7 +113,7 @@ pub fn assert_hardened(app: impl IntoApp) -> impl Future<Output = ()> + Send {
 /// assert!(report.count(AttackFamily::Roles).passed > 0);
 /// # }
 /// ```
-#[must_use = "nothing is sent until `run` is called is called"]
+#[must_use = "nothing is sent until `run` is called"]
 pub struct Hardening {
     app: App,
     /// The stopped clock of the application, if it has one.
@@ -207,7 +208,7 @@ impl Hardening {
     pub fn tokens(mut self, secret: Secret, claims: impl Serialize) -> Self {
         match serde_json::to_value(claims) {
             Ok(claims @ Value::Object(_)) => self.tokens = Some((secret, claims)),
-            Ok(_) => fail("the claims of a token are an object"),
+            Ok(_) => fail("the claims of a token must be an object"),
             Err(error) => fail(error),
         }
         self
@@ -242,8 +243,9 @@ impl Hardening {
         self
     }
 
-    /// Allows GET requests that reach handlers without authentication. The same
-    /// rules apply to their responses.
+    /// Allows attacks with GET requests that reach a handler on routes without
+    /// authentication. Their responses must follow the same rules as all other
+    /// responses.
     pub fn allow_reads(mut self) -> Self {
         self.reads = true;
         self

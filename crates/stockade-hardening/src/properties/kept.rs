@@ -15,8 +15,8 @@ pub(super) struct SavedFailure {
     /// Method and path.
     pub(super) route: String,
     pub(super) property: Property,
-    /// The field and the rule names that the input violates; empty for valid
-    /// input.
+    /// The field, and the names of the rules that the input violates; empty for
+    /// valid input.
     pub(super) field: String,
     pub(super) rules: Vec<String>,
     pub(super) input: Input,

@@ -301,7 +301,7 @@ pub(super) fn parts_of(rules: &Map<String, Value>) -> Option<Vec<&Value>> {
     unions.find(|parts| !parts.is_empty())
 }
 
-/// Returns the unlisted members of an object.
+/// Generates the unlisted members of an object.
 fn extra_members(
     value: Option<BoxedStrategy<Value>>,
     is_map: bool,
@@ -323,7 +323,7 @@ fn extra_members(
     count.prop_flat_map(members).boxed()
 }
 
-/// Returns a few values of each type.
+/// Generates one of six values, one for each JSON type.
 fn any() -> BoxedStrategy<Value> {
     let values =
         vec![json!(null), json!(true), json!(7), json!("text"), json!([1]), json!({"a": 1})];
