@@ -6,7 +6,7 @@
 //! compiler check the handlers.
 //!
 //! The expansion refers to `::stockade::…` if the calling crate depends on the
-//! facade. Otherwise it uses the single crates: `stockade-routing` for
+//! facade. Otherwise it uses the individual crates: `stockade-routing` for
 //! `routes!`, `stockade-core` for replies and middleware, `stockade-errors` for
 //! `ApiError`, and `stockade-validation` for `Schema`. Renamed dependencies are
 //! supported.
@@ -553,10 +553,10 @@ pub fn derive_api_error(input: TokenStream) -> TokenStream {
 /// `#[serde_as]` and `#[skip_serializing_none]` from `serde_with` must be above
 /// `#[derive(Schema)]`.
 ///
-/// The schema is a configuration error if a handwritten `impl` or another
-/// derive, such as `DeserializeFromStr`, reads a different type of JSON value.
-/// In this case, declare the form with `#[schema(kind = "…")]` or
-/// `#[schema(with = path)]` on the type.
+/// The schema is a configuration error if the type's handwritten `impl` or
+/// another derive, such as `DeserializeFromStr`, reads a different JSON type
+/// than the schema describes. In this case, declare the form with
+/// `#[schema(kind = "…")]` or `#[schema(with = path)]` on the type.
 ///
 /// Features named after other crates add schemas for their types; see
 /// `HasSchema` for the list. For any other type, `#[schema(opaque)]` accepts

@@ -1,8 +1,7 @@
 //! The paths of crates in generated code.
 //!
-//! They go through the facade if the calling crate depends on it. Otherwise
-//! they refer to the single crates. The calling crate may rename its
-//! dependencies.
+//! They use the facade if the calling crate depends on it. Otherwise they refer
+//! to the individual crates. The calling crate may rename its dependencies.
 
 use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -98,7 +97,7 @@ mod tests {
 
     #[test]
     fn names_the_single_crate_without_the_facade() {
-        // This crate only has dev-dependencies on the single crates.
+        // This crate only has dev-dependencies on the individual crates.
         let path = |path: CratePath| path.at(Span::call_site()).to_string();
         assert_eq!(path(CratePath::routing()), ":: stockade_routing");
         assert_eq!(path(CratePath::core()), ":: stockade_core");

@@ -18,7 +18,8 @@ use crate::paths::CratePath;
 pub(crate) struct Writer<'e> {
     pub(crate) root: CratePath,
     pub(crate) errors: &'e mut Errors,
-    /// The type borrows from its input, so serde does not read it from temporary data.
+    /// True if the type borrows from its input. serde then cannot read it from
+    /// temporary data.
     pub(crate) borrows: bool,
 }
 
@@ -231,8 +232,8 @@ impl Writer<'_> {
     ) -> TokenStream {
         let span = Span::call_site();
         let this = local(span);
-        // The JSON kind belongs to the type, because serde checks it. The program adds the other
-        // keywords.
+        // A JSON kind describes the type itself, because serde also checks it.
+        // The program adds all other keywords.
         let (kinds, added): (Vec<&Keyword>, Vec<&Keyword>) =
             keywords.list.iter().partition(|keyword| is_json_kind(keyword));
         let mut steps = self.steps(&kinds);

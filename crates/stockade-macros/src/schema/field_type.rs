@@ -95,7 +95,7 @@ fn argument<'t>(ty: &'t Type, names: &[&str]) -> Option<&'t Type> {
     }
 }
 
-/// Returns true for an `Option` with `None` as its only null value, as
+/// Returns true for an `Option` in which only `None` is written as null, as
 /// recognized by type names.
 pub(super) fn only_null_is_none(ty: &Type) -> bool {
     argument(ty, &["Option"]).is_some_and(|inner| argument(inner, &["Option", "Patch"]).is_none())

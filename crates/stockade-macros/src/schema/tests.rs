@@ -67,13 +67,10 @@ fn values_fit_their_keywords() {
         ("values = 3", "`values` must be a list: `[…]`".to_owned()),
         ("trim = 1", "`trim` does not accept a value other than `= true` or `= false`".to_owned()),
         ("items = 1", "`items` expects keywords, as in `items(min_length = 3)`".to_owned()),
-        (
-            "kind = \"emial\"",
-            "`kind` does not have a value \"emial\", did you mean `email`?".to_owned(),
-        ),
+        ("kind = \"emial\"", "`kind` does not accept \"emial\", did you mean `email`?".to_owned()),
         (
             "format = \"datetime\"",
-            "`format` does not have a value \"datetime\", did you mean `date-time`?".to_owned(),
+            "`format` does not accept \"datetime\", did you mean `date-time`?".to_owned(),
         ),
     ] {
         check_field("Other", keywords, &[&message]);

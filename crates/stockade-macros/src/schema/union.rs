@@ -21,7 +21,8 @@ pub(crate) struct Enum<'i> {
     pub(crate) never_read: bool,
     /// True if the enum has an integer `repr`. serde may use its numbers.
     pub(crate) numbered: bool,
-    /// The enum borrows from its input, so serde does not read it from temporary data.
+    /// True if the enum borrows from its input. serde then cannot read it from
+    /// temporary data.
     pub(crate) borrows: bool,
 }
 
@@ -53,7 +54,8 @@ pub(crate) fn form(data: &DataEnum, serde: &Serde) -> Form {
 }
 
 /// Returns true if serde treats the variant as a unit. A tuple variant is a
-/// unit if serde skips its only field. A function always produces content.
+/// unit if serde skips its only field. A variant with a `with` function is
+/// never a unit.
 fn is_unit(variant: &Variant, own: &Serde, direction: Direction) -> bool {
     if *own.with.get(direction) {
         return false;
@@ -240,7 +242,8 @@ fn numbers_of(whole: Enum<'_>, names: &TokenStream, root: &TokenStream) -> Token
 fn names(variant: &Variant, own: &Serde, Enum { serde, direction, .. }: Enum<'_>) -> Vec<String> {
     let ident = variant.ident.unraw().to_string();
     let name = own.variant_name(&ident, *serde.rename_all.get(direction), direction);
-    // This variant accepts every name of no other variant, so its aliases are not listed.
+    // An `other` variant accepts every name that is not the name of another
+    // variant, so its aliases are not listed.
     let aliases = own.aliases.iter().filter(|_| direction == Direction::Read && !own.other);
     std::iter::once(name).chain(aliases.map(syn::LitStr::value)).collect()
 }

@@ -156,8 +156,8 @@ fn unknown_name(name: &LitStr, known: &[&str]) -> Option<String> {
         return None;
     }
     Some(match nearest(&text, known.iter().copied()) {
-        Some(near) => format!("does not have a value {text:?}, did you mean `{near}`?"),
-        None => format!("does not have a value {text:?}: expected one of {}", known.join(", ")),
+        Some(near) => format!("does not accept {text:?}, did you mean `{near}`?"),
+        None => format!("does not accept {text:?}: expected one of {}", known.join(", ")),
     })
 }
 
