@@ -93,8 +93,8 @@ impl Canonical {
         Cow::Owned(query)
     }
 
-    /// Returns errors for values without a canonical form that the schema
-    /// accepts: times and dates outside the years 0001 to 9999.
+    /// Returns errors for values that the schema accepts but that do not have a
+    /// canonical form: times and dates outside the years 0001 to 9999.
     #[must_use]
     pub fn misfits(&self, values: &Map<String, Value>) -> Vec<FieldError> {
         if self.is_empty() {

@@ -268,7 +268,8 @@ fn usual_id<T: Entity>(number: u64) -> Value {
     let forms = [json!(number), json!(number.to_string()), json!(uuid)];
     let mut readable =
         forms.into_iter().filter(|id| serde_json::from_value::<T::Id>(id.clone()).is_ok());
-    // Other id types need `MemoryStore::ids`; null leads to that error.
+    // Other id types need `MemoryStore::ids`; null causes an error that names
+    // it.
     readable.next().unwrap_or(Value::Null)
 }
 

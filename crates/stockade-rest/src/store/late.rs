@@ -9,8 +9,8 @@ use crate::Entity;
 
 /// A store that is set after the router is built, for example by
 /// [`Router::state_at_start`](stockade_routing::Router::state_at_start). Share
-/// it with an `Arc`. Requests get a 503 until it is set. Documentation and
-/// build checks use only the type.
+/// it with an `Arc`. Requests get a 503 until it is set. If it is not set when
+/// the router is built, documentation and build checks use only the item type.
 ///
 /// ```
 /// use std::sync::{Arc, OnceLock};
