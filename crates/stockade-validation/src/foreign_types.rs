@@ -128,7 +128,7 @@ mod of_time {
     }
 
     // Their text is not in RFC 3339 format. serde also reads lists of numbers,
-    // but these are for binary data.
+    // but only binary formats write them.
     shown_texts! {
         Time => "12:30:00.0", "Invalid time";
         PlainDateTime => "2024-02-29 12:30:00.0", "Invalid date-time";
@@ -208,7 +208,7 @@ fn decimal<T: serde::de::DeserializeOwned + serde::Serialize>(rule: Rule) -> Rul
     rule.form_of::<T>("decimal", "Invalid decimal")
 }
 
-/// Only serde reads the keys.
+/// serde reads the keys; the schema does not check them.
 #[cfg(feature = "indexmap")]
 impl<K: 'static, V: HasSchema, S: 'static> HasSchema for indexmap::IndexMap<K, V, S> {
     fn rule() -> Rule {

@@ -288,14 +288,14 @@ impl<T: HasSchema, const N: usize> HasSchema for [T; N] {
     }
 }
 
-/// Only serde reads the keys.
+/// serde reads the keys; the schema does not check them.
 impl<K: 'static, V: HasSchema> HasSchema for BTreeMap<K, V> {
     fn rule() -> Rule {
         Rule::map(V::field_rule())
     }
 }
 
-/// Only serde reads the keys.
+/// serde reads the keys; the schema does not check them.
 impl<K: 'static, V: HasSchema, S: 'static> HasSchema for HashMap<K, V, S> {
     fn rule() -> Rule {
         Rule::map(V::field_rule())

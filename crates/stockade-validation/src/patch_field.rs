@@ -229,9 +229,10 @@ fn absent<E: serde::ser::Error>(name: &str) -> E {
 
 /// Reads a field, or returns `None` if the field is absent.
 ///
-/// serde reads a missing field from a deserializer that yields a value only for
-/// an `Option`. That value is the same as for null in serde_json. For a
-/// newtype, serde's deserializer fails without calling the visitor, while every
+/// For a missing field, serde passes a deserializer that supports only `Option`
+/// and yields `None`. serde_json also yields `None` for null, so an `Option`
+/// cannot distinguish the two. This function requests a newtype instead:
+/// serde's deserializer then fails before it calls the visitor, while every
 /// other deserializer calls the visitor.
 fn read_present<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where
@@ -242,7 +243,7 @@ where
     let visitor = Present { is_there: &is_there, of: PhantomData };
     match deserializer.deserialize_newtype_struct("Present", visitor) {
         Ok(value) => Ok(Some(value)),
-        // Other errors before the visitor come from the format.
+        // Any other error before the visitor is called comes from the format.
         Err(error) if !is_there.get() && is_missing_field(&error) => Ok(None),
         Err(error) => Err(error),
     }

@@ -62,7 +62,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 
 /// Returns the date that is `days` days after 1970-01-01.
 ///
-/// Source: Hinnant, as for [`days`], `civil_from_days`.
+/// Source: `civil_from_days` in the same work as for [`days`].
 fn date(days: i64) -> (i64, i64, i64) {
     let days = days + DAYS_TO_1970;
     let (era, day_of_era) = (days.div_euclid(DAYS_PER_ERA), days.rem_euclid(DAYS_PER_ERA));

@@ -153,7 +153,7 @@ pub(crate) fn validate_absent(node: &Node, field: &str) -> Result<Validated, Api
     Ok(Validated { errors, data })
 }
 
-/// Returns the first error of a default. Does not call functions or check
+/// Returns the first error of a default value. Does not call functions or check
 /// definitions.
 pub(crate) fn first_error(node: &Node, data: &Value) -> Option<FieldError> {
     let options = ValidationOptions::new().abort_early(true);

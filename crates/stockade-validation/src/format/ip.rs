@@ -2,7 +2,7 @@
 //!
 //! The `std` parsers implement exactly the grammars of RFC 2673 (`dotted-quad`,
 //! without leading zeros) and RFC 4291, and stop at the first invalid byte. A
-//! zone such as `%eth0` is part of a scoped address rather than of an address.
+//! zone such as `%eth0` is rejected, because only scoped addresses have one.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 

@@ -48,8 +48,8 @@ const SPACES: &[(char, char)] = &[
     ('\u{FEFF}', '\u{FEFF}'),
 ];
 
-/// Removes the characters of `\s` at both ends, so that documents can say `\S` for
-/// a text that is not empty.
+/// Removes the characters of `\s` from both ends. Documents can therefore
+/// describe a non-empty text as `\S`.
 pub(crate) fn trim(text: &str) -> &str {
     let is_space = |char: char| match char {
         '\t'..='\r' | ' ' => true,
@@ -71,7 +71,8 @@ pub(super) fn without_case(set: &ClassUnicode) -> Result<ClassUnicode, String> {
     Ok(folded)
 }
 
-/// Returns the set of `\p{name}`, for the names that ECMA-262 has.
+/// Returns the set of `\p{name}`, or an error if ECMA-262 does not define the
+/// name.
 pub(super) fn of_property(name: &str) -> Result<ClassUnicode, String> {
     let has = |names: &str, name: &str| names.split_ascii_whitespace().any(|known| known == name);
     let unknown = |hint: &str| Err(format!("ECMA-262 has no property `{name}`{hint}"));
@@ -90,7 +91,7 @@ pub(super) fn of_property(name: &str) -> Result<ClassUnicode, String> {
         }
         _ => return unknown(" (names are case-sensitive)"),
     };
-    // No text of Rust contains a surrogate.
+    // Rust strings do not contain surrogates.
     if ["gc=Cs", "gc=Surrogate"].contains(&query.as_str()) {
         return Ok(ClassUnicode::empty());
     }
@@ -130,7 +131,7 @@ fn write_char(char: char, out: &mut String) {
 /// A set that is quick to search.
 #[derive(Clone, Debug)]
 pub(super) struct Set {
-    /// One bit for each character of ASCII.
+    /// One bit for each ASCII character.
     ascii: u128,
     /// The ranges beyond ASCII, sorted.
     ranges: Box<[(char, char)]>,

@@ -416,7 +416,9 @@ fn serde_decides_if_the_rules_are_ambiguous() {
         assert_eq!(read(&value).unwrap(), expected, "{value}");
     }
     // serde builds the first variant, but the value violates its keyword.
-    let Err(ReadError::Invalid(errors)) = read(&json!("abc")) else { panic!("it is read") };
+    let Err(ReadError::Invalid(errors)) = read(&json!("abc")) else {
+        panic!("expected validation errors")
+    };
     assert_eq!(errors[0].rule, "pattern");
 }
 
