@@ -2,8 +2,8 @@
 
 use ring::digest;
 
-/// Returns the SHA-256 of the parts, each prefixed with its length. Different
-/// parts never have the same input.
+/// Returns the SHA-256 of the parts, each prefixed with its length. The
+/// prefixes ensure that different parts never form the same hash input.
 pub(crate) fn hash<const N: usize>(parts: [&[u8]; N]) -> [u8; 32] {
     let mut context = digest::Context::new(&digest::SHA256);
     for part in parts {

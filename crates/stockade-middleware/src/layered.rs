@@ -68,8 +68,8 @@ where
     Middleware::new(run).named(type_name::<L>())
 }
 
-/// The parts of a request that are hidden from a layer and the rest of its
-/// chain, until the layer calls [`InnerService`].
+/// The parts of a request that a layer does not see, and the rest of the chain.
+/// Calling [`InnerService`] takes them out.
 #[derive(Clone)]
 struct Held(Arc<Mutex<Option<(LentRequest, Next)>>>);
 

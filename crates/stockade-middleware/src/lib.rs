@@ -126,8 +126,8 @@
 //! [`finds_user`](stockade_core::RouteDescription::finds_user), and the headers
 //! that it adds to inner responses with
 //! [`adds_header`](stockade_core::RouteDescription::adds_header). A description
-//! is not compared with the behavior of the function. Write a test that sends
-//! such a request.
+//! is not compared with the behavior of the function. Write a test that sends a
+//! request for each described response.
 //!
 //! # Helpers
 //!

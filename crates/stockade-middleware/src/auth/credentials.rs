@@ -23,16 +23,16 @@ pub(super) fn only<'r>(req: &'r Request, name: &HeaderName) -> Result<&'r str, A
     }
 }
 
-/// Returns the text like [`HeaderValue::to_str`], but checks words instead of
-/// bytes. A value contains no control characters except tabs, so only non-ASCII
-/// bytes are rejected.
+/// Returns the text of a value, like [`HeaderValue::to_str`]. `is_ascii` checks
+/// several bytes at a time. A value contains no control characters except tabs,
+/// so only non-ASCII bytes are rejected.
 fn text(value: &HeaderValue) -> Option<&str> {
     let bytes = value.as_bytes();
     if bytes.is_ascii() { str::from_utf8(bytes).ok() } else { None }
 }
 
-/// Returns the token in a value of `Authorization`: with or without `Bearer`,
-/// or after another scheme.
+/// Returns the token in a value of `Authorization`. The prefix `Bearer` is
+/// optional, but any other scheme is required.
 pub(super) fn token<'v>(value: &'v str, scheme: &Scheme) -> Result<&'v str, AuthResult> {
     match scheme {
         Scheme::Bearer => bearer(value),
@@ -40,8 +40,9 @@ pub(super) fn token<'v>(value: &'v str, scheme: &Scheme) -> Result<&'v str, Auth
     }
 }
 
-/// Returns the token after a scheme in any case. The scheme is required, and
-/// the token is one word, because a verifier would remove a `Bearer` from it.
+/// Returns the token after a scheme, which is required and case-insensitive.
+/// The token must not contain spaces, because a verifier would remove a leading
+/// `Bearer`.
 fn named<'v>(value: &'v str, scheme: &str) -> Result<&'v str, AuthResult> {
     let (word, rest) = value.split_once(' ').ok_or(AuthResult::OtherScheme)?;
     let token = rest.trim_start_matches(' ');

@@ -28,10 +28,10 @@ use crate::headers::{add_vary, has_token};
 /// compressed either.
 ///
 /// A response that depends on `Accept-Encoding` lists it in `Vary`, compressed
-/// or not. This also applies to a part (206) of such a response; a 304 gets
-/// nothing else. A response to HEAD has the headers of the response to GET,
-/// with the compressed length if GET has it. A length set by a separate HEAD
-/// route is removed.
+/// or not. A partial response (206) lists it if the complete response does, and
+/// a 304 always lists it. A response to HEAD has the headers of the response to
+/// GET, with the compressed length if GET has it. A length set by a separate
+/// HEAD route is removed.
 ///
 /// A strong `ETag` becomes weak, because the bytes change. If a client sends
 /// such a tag in `If-Match`, it becomes strong again and
@@ -87,15 +87,15 @@ impl Compression {
             && media_type(response.headers()).is_some_and(is_compressible)
     }
 
-    /// Returns true for a part of a response that is compressed as a whole for
-    /// clients that accept a coding.
+    /// Returns true for a partial response if the complete response is
+    /// compressed for clients that accept a coding.
     fn is_part_of_eligible(&self, response: &Response) -> bool {
         let headers = response.headers();
         response.status() == StatusCode::PARTIAL_CONTENT
             && whole_length(headers).is_none_or(|length| length >= self.min_size)
             && may_change(headers)
-            // In a response with several parts, the whole's type appears in
-            // each part.
+            // A multipart response names the type of the complete response only
+            // inside its parts.
             && media_type(headers)
                 .is_some_and(|media| media == PARTS || is_compressible(media))
     }
@@ -146,8 +146,9 @@ fn whole_length(headers: &HeaderMap) -> Option<u64> {
     range.rsplit_once('/')?.1.parse().ok()
 }
 
-/// Returns the length of the body before it is compressed. The head may state the
-/// length of a stream. A separate HEAD route has no body, but may state the length of GET.
+/// Returns the length of the body before compression. For a stream, this is the
+/// value of `Content-Length`, if any. A separate HEAD route has no body, but
+/// its `Content-Length` may give the length for GET.
 fn length_of(response: &Response, is_head: bool) -> Option<u64> {
     let length = response.body().size_hint().exact();
     let is_stated = length.is_none() || is_head && length == Some(0);

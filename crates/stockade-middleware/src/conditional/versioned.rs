@@ -18,8 +18,8 @@ use crate::described::may_read;
 ///
 /// On GET routes, the router compares the version with the conditions of the
 /// request. A client that has the version in `If-None-Match` gets 304 without a
-/// body, and an `If-Match` that does not name it gets 412. Other routes do not
-/// have this cost.
+/// body, and an `If-Match` that does not name it gets 412. Routes with other
+/// methods do not evaluate these conditions.
 ///
 /// The version is a number, a text, or an [`ETag`]. A number or a text becomes
 /// a strong tag, so it must change with each change of the response. Use

@@ -18,10 +18,10 @@ pub(super) struct FileChunks {
     /// The bytes that have not been sent yet.
     left: u64,
     /// The last chunk. The next chunk reuses its memory if it is free by then.
-    /// A new chunk would be filled with zeros first, a twentieth of the work of
-    /// sending it.
+    /// A new chunk would have to be filled with zeros, which takes a twentieth
+    /// of the work of sending it.
     last: Bytes,
-    /// The number of chunks read without a thread since the last thread read.
+    /// The number of chunks read without a thread since a thread last read one.
     in_a_row: u8,
 }
 

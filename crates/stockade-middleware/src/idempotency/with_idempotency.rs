@@ -56,9 +56,9 @@ use crate::store_fault::unavailable;
 /// outer `with_timeout` has responded. The retry then finds the response. The
 /// setting `run_to_completion` of the route changes this time, and `false`
 /// drops the handler immediately, with the effect of
-/// [`on_abandoned`](Idempotency::on_abandoned). Stored errors are not changed
-/// by an error handler that is outer middleware, but by error handlers of a
-/// route, a group or a router.
+/// [`on_abandoned`](Idempotency::on_abandoned). The error handlers
+/// of a route, a group or a router run before an error is stored. Outer
+/// middleware that handles errors does not change stored errors.
 ///
 /// ```
 /// use stockade::middleware::idempotency::{Idempotency, MemoryIdempotencyStore};
@@ -249,8 +249,8 @@ fn fingerprint(req: &Request, body: &[u8]) -> [u8; 32] {
     // No query and an empty query are different requests.
     let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
     let media = req.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
-    // The same path on two hosts is two requests. No other path begins with two
-    // slashes.
+    // The same path on two hosts is two requests. The path of a route with a
+    // host begins with two slashes, and no other path does.
     let path = match req.host_labels() {
         Some(host) => Cow::Owned(format!("/{host}{}", uri.path())),
         None => Cow::Borrowed(uri.path()),
