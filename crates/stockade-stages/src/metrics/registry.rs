@@ -62,8 +62,8 @@ impl Metrics {
         Self::with_max_series(DEFAULT_MAX_SERIES)
     }
 
-    /// Creates metrics for at most this many pairs of a method and a route, and
-    /// at most 65,536.
+    /// Creates metrics for at most this many pairs of a method and a route.
+    /// Values above 65,536 count as 65,536.
     #[must_use]
     pub fn with_max_series(max_series: usize) -> Self {
         let max_series = max_series.min(MAX_SERIES);

@@ -66,7 +66,7 @@ impl AccessLogLine {
         log::log_enabled!(target: TARGET, Level::Info)
     }
 
-    /// Begins the line of a request, which may have an external id.
+    /// Begins the line of a request. Its id may come from the client.
     pub(crate) fn of(req: &Request, options: AccessLog) -> Self {
         let context = ErrorContext::of(req);
         let sent = || req.headers().get(X_REQUEST_ID)?.to_str().ok().filter(|id| is_plain(id));

@@ -129,7 +129,8 @@ fn may_send(name: &str) -> bool {
 }
 
 /// Returns true if a header is useful to a script and needs permission. The
-/// older rate limit headers depend on the response.
+/// older rate limit headers are excluded here: only responses that contain them
+/// expose them.
 ///
 /// Source: Fetch, "CORS-safelisted response-header name" and "forbidden
 /// response-header name".
