@@ -58,7 +58,8 @@ impl<A: AppService> Shared<A> {
         let mut http1 = http1::Builder::new();
         // The sweep implements this timeout at a fifth less cost; see `sweep`.
         http1.header_read_timeout(None);
-        // `TrackedStream` notices disconnected clients if they count as gone.
+        // `TrackedStream` detects clients that close their sending side, unless
+        // `ServerOptions::half_close` allows it.
         http1.half_close(true);
         http1.max_header_size(max_header_bytes);
         http1.max_buf_size(max_header_bytes.max(MIN_BUFFER));
@@ -190,7 +191,7 @@ async fn speak_tls<A: AppService>(
             let protocol = match io.get_ref().1.alpn_protocol() {
                 Some(tls::HTTP2) => Protocol::Http2,
                 Some(tls::ACME) => {
-                    // The protocol consists only of the handshake.
+                    // An ACME challenge ends after the handshake.
                     let _ = until_told(&peer.record, Command::Finish, io.shutdown()).await;
                     return;
                 }
@@ -428,8 +429,9 @@ impl GoAwayWait {
     /// answered in time and no request is running.
     ///
     /// At a shutdown, all bytes from the client count as an answer, because the
-    /// last bytes of a response may still be in transit. A connection that ends
-    /// to make room has been idle for long, so no bytes count.
+    /// last bytes of a response may still be in transit. A connection that
+    /// closes to make room for another one has been idle for a long time, so
+    /// its bytes do not count.
     fn poll(
         &mut self,
         record: &ConnectionRecord,

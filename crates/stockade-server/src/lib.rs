@@ -25,11 +25,11 @@
 //! |---|---|---|
 //! | sends the head of a request too slowly, or nothing at all | the connection closes | [`header_read_timeout`] |
 //! | sends the body too slowly | 408, the connection closes | [`body_read_timeout`], [`min_read_rate`] |
-//! | does not read its response, or reads too slowly | the connection is reset; on HTTP/2 the stream, if only this one is not read | [`write_stall_timeout`], [`min_write_rate`] |
+//! | does not read its response, or reads too slowly | the connection is reset; on HTTP/2 only the stream, if the client reads the others | [`write_stall_timeout`], [`min_write_rate`] |
 //! | leaves an idle connection open | the connection closes | [`idle_timeout`] |
 //! | sends too many or too long headers | 431 | [`max_headers`], [`max_header_bytes`] |
-//! | opens too many connections | its longest idle connection closes, or else the new one | [`max_connections_per_client`] |
-//! | connects while the server is full | the longest idle connection closes; or else the slowest unfinished one of the client with the most, if above its share; or else the new one waits | [`max_connections`] |
+//! | opens too many connections | the connection that it has left idle longest closes, or the new one if none is idle | [`max_connections_per_client`] |
+//! | connects while the server is full | the connection that has been idle longest closes; if none is idle, the client with the most unfinished connections loses its slowest one, if it exceeds its share; otherwise the new connection waits | [`max_connections`] |
 //! | exceeds a rate limit while connections are scarce | the 429 closes the connection | – |
 //! | sends a missing, duplicate or malformed `Host`, or one that differs from the target | 400 | – |
 //! | sends a target with non-ASCII bytes, or with a scheme other than `http` and `https` | 400 | – |

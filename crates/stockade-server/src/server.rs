@@ -150,7 +150,7 @@ impl Server {
     /// then shuts down gracefully. A second signal ends it immediately.
     ///
     /// The address is logged, with the documentation page if there is one.
-    /// Without a logger they are printed to stderr
+    /// They are printed to stderr if there is no logger
     /// ([`ServerOptions::announce`]). A bare port number listens on this
     /// machine only (127.0.0.1); `"0.0.0.0:3000"` accepts connections from
     /// other machines. [`ListenAddr`] lists the other options: open listeners,

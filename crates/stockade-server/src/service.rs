@@ -70,8 +70,8 @@ pub(crate) trait AppService: Send + Sync + 'static {
         false
     }
 
-    /// Returns true if clients are known even if their connection has no
-    /// address, or need not be known.
+    /// Returns false if the application needs to know its clients, but does not
+    /// trust peers without an address.
     fn trusts_local_peer(&self) -> bool {
         true
     }
@@ -191,7 +191,8 @@ pub(crate) fn serve<A: AppService>(
     let early = head::EarlyHeaders::of(&head.headers);
     let outcome = check(&head, early, http2, is_ended, peer);
     if early.has_connection && lists_close(&head.headers) {
-        // hyper misses an item next to a non-ASCII item.
+        // hyper does not find `close` in a line that also contains non-ASCII
+        // bytes.
         peer.record.http1.close_after();
         peer.record.http1.exchanges.pin();
     } else if head.version == Version::HTTP_10 {

@@ -114,7 +114,7 @@ impl Service<http::Request<HttpBody>> for Fails {
     }
 }
 
-/// As in a mount and in a layer.
+/// The same rule applies to services in mounts and layers.
 #[tokio::test]
 async fn an_error_of_a_service_keeps_its_status() {
     let (handle, _served) = serve(FromTower(Fails), options()).await;

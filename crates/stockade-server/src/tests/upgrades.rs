@@ -67,8 +67,8 @@ async fn an_upgraded_connection_includes_the_bytes_read_ahead() {
     expect(&mut client, "MORE").await;
 }
 
-/// The bytes after the head are not a request if the connection is upgraded,
-/// but are one otherwise.
+/// The bytes after the head are checked as a request only if the upgrade is
+/// rejected.
 #[tokio::test]
 async fn checks_bytes_read_ahead_only_as_a_request() {
     let server = start(options(), app).await;
