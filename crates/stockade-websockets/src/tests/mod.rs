@@ -227,7 +227,7 @@ async fn delivers_bytes_received_with_the_handshake() {
 async fn dropping_a_half_does_not_stop_reading() {
     async fn only_sends(socket: WebSocket) {
         let (receiver, sender) = socket.split();
-        // Waits until more has arrived than is read ahead.
+        // Waits until the server stops reading ahead.
         while receiver.shared.unread.load(std::sync::atomic::Ordering::Acquire) < 65_536 {
             tokio::task::yield_now().await;
         }
