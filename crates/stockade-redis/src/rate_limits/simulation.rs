@@ -315,7 +315,8 @@ async fn request_of(limiter: RateLimiter, world: Arc<World>) {
 
 async fn fault(plan: Plan, world: Arc<World>) {
     let random = |most: u64| Duration::from_millis(lock(&world.state).numbers.below(most));
-    // May be before the first request, or after the limit is reached.
+    // The fault may occur before the first request, or after the limit is
+    // reached.
     let window = u64::try_from(WINDOW.as_millis()).unwrap();
     let (at, pause) = (random(window), random(window / 2));
     sleep(at).await;

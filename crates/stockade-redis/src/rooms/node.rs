@@ -139,8 +139,8 @@ impl Node {
     }
 
     /// Records that Redis did not respond. Other processes may have lost their
-    /// connections too. For a while the log keeps the bursts from all queues,
-    /// so reconnecting processes do not find only its end.
+    /// connections too. For a while, the log has room for the full queues of
+    /// all processes, so reconnecting processes find more than its end.
     pub(crate) fn note_outage(&self) {
         *lock(&self.long_until) = Some(Instant::now() + LONG);
     }
@@ -187,9 +187,9 @@ pub(crate) fn random() -> u64 {
 
 /// The interval between comparisons of all channels with Redis.
 pub(crate) const COMPARE: Duration = Duration::from_secs(30);
-/// The time for which the log is longer after an outage, and the maximum number
-/// of queues that it fits.
+/// The time for which the log is longer after an outage.
 const LONG: Duration = Duration::from_secs(15);
+/// The maximum number of queues that the longer log has room for.
 const MAX_LONG: usize = 16;
 /// The time limit for a response.
 pub(crate) const DEADLINE: Duration = Duration::from_millis(500);
