@@ -138,8 +138,8 @@ impl Plan<'_> {
     }
 }
 
-/// Compares rows if all directions are equal, which an index supports.
-/// Otherwise compares key by key.
+/// Compares whole rows if all keys have the same direction, because an index
+/// supports this. Otherwise compares key by key.
 fn behind(keys: &[String], values: &[String], sorts: &[Sort]) -> String {
     let sign = |sort: &Sort| match sort.direction {
         Direction::Ascending => ">",
