@@ -24,7 +24,7 @@ impl Database {
         let driver: Arc<dyn Driver> = match address.split_once("://") {
             _ if address == ":memory:" => Arc::new(Memory::open()?),
             Some(("postgres" | "postgresql", _)) => Arc::new(Postgres::connect(address).await?),
-            // What follows may be a password.
+            // The rest of the address may contain a password.
             Some(_) => {
                 return Err("expected a file, or an address that begins with postgres://".into());
             }
@@ -49,7 +49,7 @@ impl Database {
         Ok(SqlStore::open(Arc::clone(&self.0), name).await?)
     }
 
-    /// Runs a statement of the program itself.
+    /// Runs one of the program's own statements, without parameters.
     pub async fn run(&self, sql: &str) -> Result<(), SqlError> {
         self.0.run(Statement::writing(sql, "{}")).await.map(drop)
     }

@@ -110,7 +110,7 @@ async fn strengthen(shop: &Shop, account: &Account, password: String) -> Result<
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// A hash of no password, with the format and the cost of [`hasher`].
+/// A hash that matches no password, with the format and the cost of [`hasher`].
 const DUMMY_HASH: &str = concat!(
     "$pbkdf2-sha512$i=210000$AAAAAAAAAAAAAAAAAAAAAA$",
     "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",

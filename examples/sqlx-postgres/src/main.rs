@@ -52,7 +52,7 @@ async fn create(notes: State<Notes>, Body(new): Body<NewNote>) -> Result<Value, 
     }
 }
 
-/// Runs a statement of the program itself on the same pool.
+/// Runs one of the program's own statements on the same pool.
 async fn count(State(pool): State<PgPool>) -> Result<Value, SqlError> {
     let count: i64 = sqlx::query_scalar("SELECT count(*) FROM notes")
         .fetch_one(&*pool)
