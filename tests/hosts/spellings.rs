@@ -1,5 +1,4 @@
-//! Encoded paths of individual routes in a host: the same rule applies as
-//! everywhere.
+//! Compares individual routes in a host with the model of encoded paths.
 
 #[path = "../it/routing/spellings/model.rs"]
 mod model;

@@ -153,8 +153,8 @@ fn a_status_class_and_the_default_list_statuses() {
     assert!(breach_of(|| Any(500)).contains("found text/plain"));
 }
 
-/// A failure with its status as a value is an error from 400, and a reply below
-/// 400.
+/// A failure with a dynamic status is an error if the status is 400 or higher,
+/// and a reply otherwise.
 #[test]
 fn an_error_with_a_dynamic_status_satisfies_the_contract() {
     type Outcome<E> = Result<&'static str, E>;

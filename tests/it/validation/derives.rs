@@ -63,7 +63,7 @@ impl Reply for Csv {
     }
 }
 
-/// A type with only some serializable instances.
+/// A generic type that implements `Serialize` for only one parameter.
 #[derive(Schema)]
 struct Wrapper<T>(T);
 
@@ -187,7 +187,7 @@ fn preserves_the_order_of_causes() {
     assert!(ShopError::Gone.source().is_none());
 }
 
-/// An error in the style of another derive.
+/// An error with a separate `Display`, as other derives produce it.
 #[derive(ApiError, Debug)]
 enum Plain {
     #[status(401)]
