@@ -257,8 +257,8 @@ fn run() -> Outcome {
 /// Tests a server behind HAProxy, which sends the client's address with the
 /// PROXY protocol.
 fn proxy_protocol() -> Outcome {
-    // With the features of only some workspace packages, it would be compiled
-    // again.
+    // A single package has other features than the workspace, so selecting it
+    // would compile it again.
     let package: &[&str] =
         if is_part_of("ci") { &["--workspace"] } else { &["-p", "stockade-server"] };
     let rest = ["--all-features", "--lib", "--", "--ignored", "tests::haproxy::"];
