@@ -378,8 +378,9 @@ mod tests {
         let mut got: Vec<_> = situations().map(|(name, text)| pair(name, text)).collect();
         assert_eq!(validate(&got), Ok(()));
         got[0].1 = "blocked".to_owned();
-        assert_eq!(validate(&got), Err("list: GET: blocked, not 200".to_owned()));
+        assert_eq!(validate(&got), Err("list: GET: expected 200, found blocked".to_owned()));
         got[0] = pair("another", "200");
-        assert!(validate(&got).is_err_and(|fault| fault.contains("another: nothing is expected")));
+        let fault = "another: the expected result is missing";
+        assert!(validate(&got).is_err_and(|found| found.contains(fault)));
     }
 }
