@@ -12,14 +12,14 @@ use crate::live_page::{Page, Shop, text_field};
 
 /// The situations and their expected outcomes.
 pub const SITUATIONS: [(&str, &str); 8] = [
-    ("docs: the operations without script", "all"),
-    ("docs: the search without script", "hidden"),
+    ("docs: the operations without scripts", "all"),
+    ("docs: the search without scripts", "hidden"),
     ("docs: a search by keyboard", "#postCartsByCartItems"),
     ("docs: the width at 360 px", "360"),
-    ("docs: the colours of dark mode", "others"),
+    ("docs: the colors of dark mode", "different"),
     ("docs: the operations in Swagger UI", "all"),
     ("docs: a request sent by Swagger UI", "200 Green tea"),
-    ("docs: other hosts, messages of the console", "none"),
+    ("docs: requests to other hosts, console messages", "none"),
 ];
 
 /// Returns the outcome of each of [`SITUATIONS`]. The arguments are the same as
@@ -132,9 +132,9 @@ pub fn width(page: &mut Page) -> Result<String, String> {
     )
 }
 
-/// Returns `others` if dark mode uses different colors.
+/// Returns `different` if dark mode uses different colors.
 pub fn dark_mode(page: &mut Page) -> Result<String, String> {
-    let mut colours = |scheme: &str| {
+    let mut colors = |scheme: &str| {
         let feature = format!(r#"{{"name":"prefers-color-scheme","value":"{scheme}"}}"#);
         page.command("Emulation.setEmulatedMedia", &format!(r#"{{"features":[{feature}]}}"#))?;
         page.evaluate(
@@ -142,8 +142,8 @@ pub fn dark_mode(page: &mut Page) -> Result<String, String> {
              getComputedStyle(document.body).backgroundColor].join(' on ')",
         )
     };
-    let (light, dark) = (colours("light")?, colours("dark")?);
-    Ok(if light == dark { light } else { "others".to_owned() })
+    let (light, dark) = (colors("light")?, colors("dark")?);
+    Ok(if light == dark { light } else { "different".to_owned() })
 }
 
 /// Returns requests to other hosts and console messages, including policy

@@ -9,13 +9,13 @@ use crate::live_page::{Page, Shop};
 
 /// The situations and their expected outcomes.
 pub const SITUATIONS: [(&str, &str); 7] = [
-    ("home: products and buttons without script", "5 and 0"),
+    ("home: products and buttons without scripts", "5 and 0"),
     ("home: the width at 360 px", "360"),
-    ("home: the colours of dark mode", "others"),
+    ("home: the colors of dark mode", "different"),
     ("home: an order by keyboard", "placed"),
-    ("home: the same, when a POST has shipped it", "shipped"),
-    ("home: the subscription that told it, at its end", "/graphql"),
-    ("home: other hosts, messages of the console", "none"),
+    ("home: the order after a POST ships it", "shipped"),
+    ("home: the path of the status stream", "/graphql"),
+    ("home: requests to other hosts, console messages", "none"),
 ];
 
 /// Returns the outcome of each of [`SITUATIONS`]. The arguments are the same as

@@ -20,7 +20,7 @@ use crate::{Outcome, announce};
 pub const SITUATIONS: [(&str, &str); 3] = [
     ("shop: the page with a wrong token", "Unauthorized"),
     ("shop: the page of an order", "placed"),
-    ("shop: the same, when a POST has shipped it", "shipped"),
+    ("shop: the order after a POST ships it", "shipped"),
 ];
 
 /// Returns the page's outcome in each of [`SITUATIONS`]. `target` is the target
