@@ -344,7 +344,7 @@ fn transparent_variants_keep_headers_and_causes_of_their_field() {
 }
 
 #[test]
-fn handlers_return_them_and_convert_with_a_question_mark() {
+fn handlers_return_derived_errors_and_convert_them_with_a_question_mark() {
     async fn show(Path(id): Path<u64>) -> Result<User, ShopError> {
         if id == 7 { Ok(User { id }) } else { Err(ShopError::NoProduct { id }) }
     }

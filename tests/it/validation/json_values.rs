@@ -100,7 +100,7 @@ struct Rows {
 }
 
 #[test]
-fn rejects_a_too_long_list_without_storing_it() {
+fn rejects_an_oversized_list_without_storing_it() {
     let app = app_of(routes! {
         "rows": { POST: async |Body(body): Body<Rows>| json!(body.rows.len()) },
     });

@@ -203,7 +203,7 @@ fn run() -> Outcome {
         if is_part_of("cluster") {
             return Err(format!("Redis or HAProxy is missing ({how})"));
         }
-        skip(&format!("three processes on an engine ({how}, then `cargo xtask cluster`)"));
+        skip(&format!("three processes with Redis ({how}, then `cargo xtask cluster`)"));
         return Ok(());
     };
     if env::args().all(|argument| argument != "--page") {
@@ -215,12 +215,12 @@ fn run() -> Outcome {
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let programs = Programs { engine, haproxy, node: node(is_long || has("--release"))?, folder };
     let scale = if is_long { LONG } else { SHORT };
-    let mut table = String::from("| engine | what | wanted | found |\n|---|---|---|---|\n");
+    let mut table = String::from("| store | check | expected | found |\n|---|---|---|---|\n");
     let mut misses = Vec::new();
     let mut stages = STAGES;
     if is_part_of("ci") {
         stages = &STAGES[..1];
-        skip("three processes under Sentinel and on a cluster (`cargo xtask cluster`)");
+        skip("three processes with Redis Sentinel and Redis Cluster (`cargo xtask cluster`)");
     }
     let is_page_alone = env::args().any(|argument| argument == "--page");
     if is_page_alone {

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_a_tenth_above_is_a_fault() {
+    fn an_increase_above_ten_percent_is_a_fault() {
         #[track_caller]
         fn check(now: u64, then: u64, expected: &[&str]) {
             assert_eq!(faults(&[lines(now)], &[lines(then)]), expected);

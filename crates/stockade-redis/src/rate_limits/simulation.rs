@@ -161,7 +161,7 @@ impl Node {
         {
             let mut breaker = lock(&self.breaker);
             if breaker.1.is_some_and(|until| until > begin) {
-                return Err(StoreError::unavailable("the engine is not asked"));
+                return Err(StoreError::unavailable("the breaker is open"));
             }
             if breaker.1.take().is_some() {
                 breaker.0.close();
@@ -179,7 +179,7 @@ impl Node {
         if breaker.0.failed() {
             breaker.1 = Some(Instant::now() + breaker.0.open());
         }
-        Err(StoreError::unavailable("no answer in time"))
+        Err(StoreError::unavailable("no response in time"))
     }
 
     async fn ask(

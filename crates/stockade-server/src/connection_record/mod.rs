@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_is_a_head_then_busy_then_idle_then_a_head_again() {
+    fn a_connection_reads_a_head_becomes_busy_and_then_idle() {
         let clock = Arc::new(SweepClock::new(Duration::from_millis(10)));
         let record = Arc::new(ConnectionRecord::new(Arc::clone(&clock), true));
         assert_eq!(record.snapshot().phase, Phase::Head { since: 10 });

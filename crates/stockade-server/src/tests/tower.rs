@@ -179,7 +179,7 @@ impl Service<http::Request<HttpBody>> for Layered {
 }
 
 #[tokio::test]
-async fn web_sockets_of_an_application_inside_work() {
+async fn web_sockets_work_through_a_layer() {
     let mut router = Router::with_options(RouterOptions::new().enable_web_sockets(true));
     router
         .get("/peer", async |req: stockade_core::Request| req.client_ip().map(|ip| ip.to_string()));

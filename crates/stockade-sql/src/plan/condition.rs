@@ -116,7 +116,7 @@ impl Plan<'_> {
         let columns = sorts.iter().map(|sort| known(self.table, &sort.field));
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
         if keys.len() != sorts.len() {
-            return Err(SqlError::failed("a page begins behind as many keys as its order has"));
+            return Err(SqlError::failed("the number of keys does not match the sort order"));
         }
         let values: Vec<String> = match self.table.dialect {
             Dialect::Postgres => {

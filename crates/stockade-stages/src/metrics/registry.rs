@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_count_together() {
+    fn threads_share_the_counters() {
         let metrics = Metrics::with_max_series(10);
         std::thread::scope(|scope| {
             for _ in 0..4 {

@@ -54,7 +54,7 @@ async fn a_client_that_sends_without_pause_does_not_delay_the_end() {
     let written = Arc::new(Mutex::new(Vec::new()));
     let upgraded = Upgraded::new(Flood(Arc::clone(&written))).with_shutdown(async {});
     let served = Switch::take(&mut response).unwrap().run(upgraded);
-    tokio::time::timeout(Duration::from_secs(30), served).await.expect("the connection goes on");
+    tokio::time::timeout(Duration::from_secs(30), served).await.expect("it did not end in time");
     assert!(written.lock().unwrap().starts_with(b"\x88"), "no close frame");
 }
 
@@ -180,7 +180,7 @@ async fn does_not_queue_pings_of_a_client_that_does_not_read() {
         }
         sent += ping.len();
     }
-    assert!(sent < 1_000_000, "{sent} bytes of pings were taken");
+    assert!(sent < 1_000_000, "{sent} bytes of pings were accepted");
 }
 
 /// Sends forbidden frames (see [`frame`]) and returns the code of the close.
@@ -294,7 +294,7 @@ async fn waits_a_bounded_time_for_a_close_frame() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn disconnects_a_client_that_continues_after_its_end() {
+async fn disconnects_a_client_that_sends_after_a_protocol_error() {
     let mut connection = connect(web_socket_handler(echo), WebSocketOptions::new()).await;
     let begun = tokio::time::Instant::now();
     connection.client.write_all(&frame(0x80, b"x")).await.unwrap();

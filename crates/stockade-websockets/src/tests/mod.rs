@@ -113,7 +113,7 @@ async fn next(client: &mut WebSocketStream<DuplexStream>) -> Theirs {
 fn closed(message: Theirs) -> (u16, String) {
     match message {
         Theirs::Close(Some(CloseFrame { code, reason })) => (code.into(), reason.to_string()),
-        other => panic!("{other:?} is no close frame"),
+        other => panic!("{other:?} is not a close frame"),
     }
 }
 
@@ -300,7 +300,7 @@ async fn errors_of_extractors_and_limits_reject_the_handshake() {
     let connections = Connections::new(1, 1);
     let picky = answer(web_socket_handler(picky), options(), &connections, handshake()).await;
     assert_eq!(picky.status(), 400);
-    assert_eq!(connections.count(), 0, "the place is given back");
+    assert_eq!(connections.count(), 0, "the slot was not released");
 }
 
 #[tokio::test]

@@ -120,7 +120,7 @@ async fn control_frames_are_messages_on_request() {
     let options = WebSocketOptions::new().control_messages(true);
     let (mut client, served) = connect(handler, options).await.client().await;
     client.send(Theirs::Ping("a".into())).await.unwrap();
-    assert_eq!(next(&mut client).await, Theirs::Pong("a".into()), "it is answered too");
+    assert_eq!(next(&mut client).await, Theirs::Pong("a".into()), "the ping is still answered");
     client.send(Theirs::Pong("b".into())).await.unwrap();
     client.send(Theirs::text("c")).await.unwrap();
     client.close(Some(CloseFrame { code: 4_000.into(), reason: "bye".into() })).await.unwrap();
@@ -192,7 +192,7 @@ async fn a_flood_of_pings_waits_for_a_handler_that_does_not_receive() {
         let read = connection.client.read(&mut pongs);
         let _ = tokio::time::timeout(Duration::from_millis(50), read).await;
     }
-    assert!(written < 20, "{written} thousand pings were taken");
+    assert!(written < 20, "{written} thousand pings were accepted");
 }
 
 #[test]

@@ -83,12 +83,12 @@ impl Turns {
                 text.push_str(&self.row(scenario, contestant));
             }
         }
-        text.push_str("\nHyper's own two turns of a round are apart by ");
+        text.push_str("\nHyper's two turns of a round differ by ");
         let noises = self.scenarios.iter().map(|&scenario| {
             format!("{:.0} % ({})", self.noise(scenario) * 100.0, scenario.name())
         });
         let _ = writeln!(text, "{};", noises.collect::<Vec<_>>().join(", "));
-        text.push_str("ratios that differ by less say nothing.\n");
+        text.push_str("smaller differences between ratios are noise.\n");
         text
     }
 

@@ -268,7 +268,7 @@ fn a_parameter_with_an_encoded_slash_stays_one_value() {
 const BAD: &str = r#"400 {"error":"Bad Request"}"#;
 
 #[test]
-fn each_method_and_websocket_has_the_rule() {
+fn the_rule_applies_to_each_method_and_to_websockets() {
     async fn socket(mut socket: WebSocket) -> Result<(), ApiError> {
         while socket.recv_text().await.is_some() {}
         Ok(())
@@ -291,7 +291,7 @@ fn each_method_and_websocket_has_the_rule() {
 }
 
 #[test]
-fn a_fallback_has_the_rule() {
+fn the_rule_applies_to_a_fallback() {
     let options = RouterOptions::new().rate_limit(false).fallback(async || "fallback");
     let mut router = Router::with_options(options);
     router.get("/admin/:id", async || "admin");

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn repeats_no_name_and_ignores_invalid_names() {
+    fn omits_duplicate_and_invalid_names() {
         let names = ["etag", "ETag", "not a name", "", "*", "RETRY-AFTER", "X-A"];
         assert_eq!(others(EXPOSED, names.into_iter()), ["etag", "X-A"]);
         let mut page = PageNames { sent: vec!["X-A".into()], documented: vec![] };
