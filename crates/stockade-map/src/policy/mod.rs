@@ -102,7 +102,7 @@ impl Policy {
     /// a user or a reason why it is public, and nothing is wide open by
     /// accident.
     ///
-    /// `book/src/how-to/policy.md` lists its rules. A later version may add
+    /// `book/src/reference/rules.md` lists its rules. A later version may add
     /// rules to it.
     #[track_caller]
     pub fn recommended() -> Self {

@@ -78,7 +78,7 @@ fn a_deprecated_route_must_have_a_sunset() {
 
 #[test]
 fn the_guide_lists_each_rule() {
-    let guide = include_str!("../../../../book/src/how-to/policy.md");
+    let guide = include_str!("../../../../book/src/reference/rules.md");
     let rows: Vec<&str> = guide.lines().filter(|line| line.starts_with("| `")).collect();
     for rule in Policy::strict().rules() {
         let start = format!("| `{}` | {} |", rule.id, rule.owasp.as_deref().unwrap());
