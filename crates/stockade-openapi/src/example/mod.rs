@@ -50,7 +50,7 @@ struct Place<'p> {
     name: &'p str,
     depth: usize,
     /// The named schema around it, and the place of that schema.
-    within: Option<(&'p str, &'p Place<'p>)>,
+    within: Option<(&'p str, &'p Self)>,
 }
 
 impl<'p> Place<'p> {

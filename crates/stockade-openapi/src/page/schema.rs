@@ -100,7 +100,7 @@ pub(super) struct View<'d> {
 }
 
 /// The named schemas around a schema, the nearest first.
-struct Trail<'t>(&'t str, Option<&'t Trail<'t>>);
+struct Trail<'t>(&'t str, Option<&'t Self>);
 
 impl Trail<'_> {
     fn contains(&self, name: &str) -> bool {
