@@ -115,7 +115,7 @@ rules! {
     IN_VARIANT_REMOVED "request-variant-removed" BREAKING "a variant is no longer accepted";
     IN_VARIANT_ADDED "request-variant-added" COMPATIBLE "a variant is new";
     IN_CONDITION_ADDED "request-condition-added" BREAKING "a value must match an additional schema";
-    IN_CONDITION_REMOVED "request-condition-removed" WEAKENING "a value must match one schema less";
+    IN_CONDITION_REMOVED "request-condition-removed" WEAKENING "a value no longer has to match an additional schema";
 
     STATUS_ADDED "success-added" COMPATIBLE "a success status is new";
     STATUS_REMOVED "success-removed" BREAKING "a success status was removed";
@@ -160,7 +160,7 @@ rules! {
     OUT_VARIANT_REMOVED "reply-variant-removed" COMPATIBLE "a variant no longer appears";
     OUT_VARIANT_ADDED "reply-variant-added" BREAKING "a variant is new";
     OUT_CONDITION_ADDED "reply-condition-added" COMPATIBLE "a value matches an additional schema";
-    OUT_CONDITION_REMOVED "reply-condition-removed" BREAKING "a value matches one schema less";
+    OUT_CONDITION_REMOVED "reply-condition-removed" BREAKING "a value no longer has to match an additional schema";
     SCHEMA_UNKNOWN "schema-unknown-changed" BOTH "an unknown schema keyword changed";
     SCHEMA_RENAMED "schema-renamed" TEXT "a schema has another name in the documentation";
     SCHEMA_TEXT "schema-text-changed" TEXT "a title, description, example or default of a reply changed";

@@ -30,81 +30,85 @@ const fn row(defence: &'static str, change: &'static str, caught_by: &'static st
 
 const ROWS: [Row; 20] = [
     row(
-        "a route asks for no user any more",
+        "a route no longer requires a user",
         "user",
         "policy: `access-declared`; lock: `middleware-removed`, `role-not-required`, `user-not-required`",
     ),
     row(
-        "a route asks for no role any more",
+        "a route no longer requires a role",
         "role",
         "lock: `middleware-removed`, `role-not-required`",
     ),
     row(
-        "a route asks for no permission any more",
+        "a route no longer requires a permission",
         "permission",
         "lock: `middleware-removed`, `permission-not-required`",
     ),
-    row("bodies may have 1 GiB", "body limit", "policy: `body-bounded`; lock: `max-body-raised`"),
     row(
-        "the rate limit of the login is gone",
+        "the maximum body size is 1 GiB",
+        "body limit",
+        "policy: `body-bounded`; lock: `max-body-raised`",
+    ),
+    row(
+        "the login has no rate limit",
         "rate limit",
         "lock: `middleware-removed`, `rate-limit-raised`",
     ),
     row(
-        "the list of CORS origins becomes `*`",
+        "`cors_origin` is `*` instead of a list",
         "CORS list",
         "policy: `cors-open-with-user`; lock: `origin-added`",
     ),
     Row {
-        defence: "a route that every page may read takes credentials",
+        defence: "a route that every origin may read allows credentials",
         change: ("CORS without credentials", ""),
         caught_by: "lock: `credentials-allowed`",
     },
     row(
-        "a WebSocket takes every origin",
+        "a WebSocket accepts every origin",
         "WebSocket origin",
         "policy: `ws-origin-open`; lock: `origin-added`",
     ),
-    row("a security header is left out", "header", "lock: `security-header-removed`"),
+    row("a security header is missing", "header", "lock: `security-header-removed`"),
     row(
-        "unknown members of a body are let through",
+        "unknown members of a body are accepted",
         "unknown members",
         "lock: `request-unknown-fields-allowed`",
     ),
-    row("an email may be any text", "pattern", "lock: `request-pattern-removed`"),
-    row("a number has no largest value any more", "bound", "lock: `request-bound-loosened`"),
+    row("an email address may be any text", "pattern", "lock: `request-pattern-removed`"),
+    row("a number no longer has a maximum", "bound", "lock: `request-bound-loosened`"),
     row(
-        "an open route is added without a reason",
+        "a public route is added without a reason",
         "an open route",
         "policy: `access-declared`; lock: `route-added` (compatible)",
     ),
     row(
-        "`expose_errors` is forced",
+        "`expose_errors(true)` is set",
         "expose_errors",
         "policy: `errors-hidden`; lock: `expose-errors-changed`; hardening: responses",
     ),
-    row("a proxy is trusted that is not there", "trust_proxy", "lock: `trust-proxy-changed`"),
     row(
-        "the timeout of the login is gone",
-        "timeout",
-        "lock: `middleware-removed`, `timeout-raised`",
+        "`trust_proxy` counts a proxy that does not exist",
+        "trust_proxy",
+        "lock: `trust-proxy-changed`",
     ),
+    row("the login has no timeout", "timeout", "lock: `middleware-removed`, `timeout-raised`"),
     Row {
-        defence: "a guard moves behind middleware that answers by itself",
+        defence: "a guard runs after middleware that responds itself",
         change: ("answers behind the guard", "answers before the guard"),
         caught_by: "lock: `middleware-order-changed`; hardening: credentials, detours",
     },
     row(
-        "a handler gets a second path without its guard",
+        "a handler has a second path without its guard",
         "a second path",
         "policy: `access-declared`; lock: `route-added` (compatible)",
     ),
     Row {
-        defence: "an error handler tells the message of a 5xx",
+        defence: "an error handler sends the message of a 5xx",
         change: ("text of a 5xx, hidden", "text of a 5xx"),
         caught_by: "hardening: responses",
     },
-    row("an answer has the hash of a password", "secret", "lock: `reply-secret-added`"),
+    row("a response contains a password hash", "secret", "lock: `reply-secret-added`"),
 ];
 
 /// Returns the credentials of a shop user with these roles.
