@@ -163,7 +163,7 @@ fn paths() -> Vec<Row> {
             r#"200 {"route":"/opt/:id?","params":{},"query":{}}"#,
         ),
         row(
-            "an optional parameter takes its slash with it",
+            "an omitted optional parameter also omits its slash",
             "GET /opt/",
             r#"404 {"error":"Not Found"}"#,
             UNKNOWN,
@@ -174,7 +174,7 @@ fn paths() -> Vec<Row> {
             r#"200 {"route":"/search/:query?/:page(\\d+)?","params":{"query":"cats","page":"2"},"query":{}}"#,
         ),
         row(
-            "a constraint refuses",
+            "a value does not match a constraint",
             "GET /search/cats/two",
             r#"404 {"error":"Not Found"}"#,
             UNKNOWN,
@@ -189,7 +189,12 @@ fn paths() -> Vec<Row> {
             "GET /one/a.b",
             r#"200 {"route":"/one/*","params":{"splat":"a.b"},"query":{}}"#,
         ),
-        row("one segment is not two", "GET /one/a/b", r#"404 {"error":"Not Found"}"#, UNKNOWN),
+        row(
+            "a wildcard does not match two segments",
+            "GET /one/a/b",
+            r#"404 {"error":"Not Found"}"#,
+            UNKNOWN,
+        ),
         seen(
             "the rest of a path",
             "GET /rest/a/b%20c",
@@ -200,10 +205,20 @@ fn paths() -> Vec<Row> {
             "GET /rest/",
             r#"200 {"route":"/rest/**","params":{"splat":""},"query":{}}"#,
         ),
-        row("a trailing slash counts", "GET /text/", r#"404 {"error":"Not Found"}"#, UNKNOWN),
-        row("case counts", "GET /Text", r#"404 {"error":"Not Found"}"#, UNKNOWN),
-        row("a path is matched raw", "GET /us%65rs/me", r#"404 {"error":"Not Found"}"#, UNKNOWN),
-        row("two slashes are not one", "GET //text", r#"404 {"error":"Not Found"}"#, UNKNOWN),
+        row(
+            "a trailing slash makes a different path",
+            "GET /text/",
+            r#"404 {"error":"Not Found"}"#,
+            UNKNOWN,
+        ),
+        row("paths are case-sensitive", "GET /Text", r#"404 {"error":"Not Found"}"#, UNKNOWN),
+        row(
+            "paths are not decoded before matching",
+            "GET /us%65rs/me",
+            r#"404 {"error":"Not Found"}"#,
+            UNKNOWN,
+        ),
+        row("double slashes are not merged", "GET //text", r#"404 {"error":"Not Found"}"#, UNKNOWN),
         seen(
             "a query is texts, and arrays of repeated keys",
             "GET /users/7?a=1&b=x+y&b=%26&c",
@@ -233,7 +248,7 @@ fn methods() -> Vec<Row> {
             UNKNOWN,
         ),
         row(
-            "a path that only other methods have",
+            "a method that the path does not have",
             "POST /text",
             "405 {\"error\":\"Method Not Allowed\"}\nallow: GET, HEAD, PUT, PATCH, DELETE, OPTIONS",
             NO_METHOD,
@@ -533,8 +548,8 @@ fn response_headers() -> Vec<Row> {
         secured("security headers without a body", "GET /nothing?headers", "204", Same),
         secured("security headers of an error", "GET /fails/plain?headers", "500 *", Same),
         secured("security headers of a refusal", "GET /me?headers", "401 *", Same),
-        secured("security headers of an unknown path", "GET /nowhere?headers", "404 *", UNKNOWN),
-        secured("security headers of another method", "POST /text?headers", "405 *", NO_METHOD),
+        secured("security headers of a 404", "GET /nowhere?headers", "404 *", UNKNOWN),
+        secured("security headers of a 405", "POST /text?headers", "405 *", NO_METHOD),
     ]
 }
 
@@ -588,7 +603,7 @@ fn cross_origin() -> Vec<Row> {
             OPTIONS_OF_HOST,
         ),
         row(
-            "a preflight of another origin",
+            "a preflight from another origin",
             "OPTIONS /text\norigin: https://evil.example\naccess-control-request-method: PUT",
             "204\naccess-control-allow-origin: -\naccess-control-allow-methods: -",
             OPTIONS_OF_HOST,
@@ -605,28 +620,28 @@ fn limits() -> Vec<Row> {
             Same,
         ),
         row(
-            "the limit of a client",
+            "the rate limit of a client",
             "GET /text\nx-client: limited",
             "429 {\"error\":\"Too Many Requests\"}\nretry-after: *\ncontent-type: application/json",
             Other("200 text\nratelimit: -\nretry-after: -"),
         )
         .times(4),
         row(
-            "unknown paths are charged",
+            "unknown paths count toward the rate limit",
             "GET /nowhere\nx-client: lost",
             r#"429 {"error":"Too Many Requests"}"#,
             UNKNOWN,
         )
         .times(4),
         row(
-            "preflights are not charged",
+            "preflights do not count toward the rate limit",
             "OPTIONS /text\nx-client: preflights\norigin: https://app.example\naccess-control-request-method: PUT",
             "204",
             OPTIONS_OF_HOST,
         )
         .times(5),
         row(
-            "the limit of a route",
+            "the rate limit of a route",
             "GET /limited",
             "429 {\"error\":\"Too Many Requests\"}\nretry-after: *",
             Other("429 {\"error\":\"Too Many Requests\"}\nretry-after: *\nratelimit-policy: \"route\";q=2;w=60"),
@@ -646,7 +661,7 @@ fn web_sockets() -> Vec<Row> {
             NO_METHOD,
         ),
         row(
-            "a handshake of an unknown path",
+            "a handshake for an unknown path",
             "GET /nowhere/chat\n{ws}",
             r#"404 {"error":"Not Found"}"#,
             UNKNOWN,
@@ -690,7 +705,7 @@ fn web_sockets() -> Vec<Row> {
         ),
         row("a handshake on a route that has none", "GET /text\n{ws}", "200 text", Same),
         row(
-            "handshakes are charged",
+            "handshakes count toward the rate limit",
             "GET /chat\nx-client: sockets\nupgrade: websocket",
             r#"429 {"error":"Too Many Requests"}"#,
             OfHost(unlikely),
