@@ -49,9 +49,10 @@ fn quiet(rows: &[Row]) -> Goal {
     if rows.iter().all(Row::is_paced) {
         let tails = median(rows.iter().map(|row| row.noise(|sample| sample.p99))) * 100.0;
         return Goal {
-            what: "quiet machine: hyper's turns of a round are at most 10 % apart, their p99 at \
-                   most 25 %"
-                .to_owned(),
+            what:
+                "quiet machine: hyper's two runs in a round differ by at most 10 %, their p99 by \
+                   at most 25 %"
+                    .to_owned(),
             found: format!("{noise:.0} %, {tails:.0} %"),
             is_met: noise <= 10.0 && tails <= 25.0,
         };
@@ -59,9 +60,10 @@ fn quiet(rows: &[Row]) -> Goal {
     let saturated = rows.iter().filter(|row| !row.is_paced());
     let busy = median(saturated.map(|row| row.median(|sample| sample.busy))) * 100.0;
     Goal {
-        what: "quiet machine: servers have 90 % of their processor, hyper's turns of a round \
-               are at most 10 % apart"
-            .to_owned(),
+        what:
+            "quiet machine: servers get 90 % of their processor, and hyper's two runs in a round \
+               differ by at most 10 %"
+                .to_owned(),
         found: format!("{busy:.0} %, {noise:.0} %"),
         is_met: busy >= 90.0 && noise <= 10.0,
     }
@@ -83,7 +85,7 @@ fn lookups(journal: &Journal) -> Vec<Goal> {
         beside("with method", each(|run| run.own), each(|run| run.own / run.matchit)),
         beside("HEAD to GET", each(|run| run.head), each(|run| run.head / run.matchit)),
         Goal::ratio(
-            "the same among 10,000 routes / 514".to_owned(),
+            "lookup of the same paths among 10,000 routes / 514 routes".to_owned(),
             each(|run| run.among_many / run.own),
             1.1,
         ),
@@ -126,7 +128,7 @@ fn find<'r>(rows: &'r [Row], contestant: &str, workload: &str) -> Option<&'r Row
 fn tails(rows: &[Row]) -> Vec<Goal> {
     let own = rows.iter().filter(|row| row.is_paced() && OWN.contains(&row.contestant.as_str()));
     let goal = |row: &Row| {
-        let what = format!("p99 at a pace that keeps hyper 80 % busy, {} / hyper", row.contestant);
+        let what = format!("p99 at a rate that keeps hyper 80 % busy, {} / hyper", row.contestant);
         Goal::ratio(what, row.ratio(|sample| sample.p99), 1.1)
     };
     own.map(goal).collect()
@@ -137,7 +139,7 @@ fn tails(rows: &[Row]) -> Vec<Goal> {
 fn calls(name: &str, extras: &[(String, Extras)]) -> Option<Goal> {
     let (own, hyper) = (of(name, extras)?.calls?, of(hyper_of(name), extras)?.calls?);
     Some(Goal {
-        what: format!("system calls per request, {name}: at most hyper's, to 0.02"),
+        what: format!("system calls per request, {name}: at most hyper's plus 0.02"),
         found: format!("{own:.2} ({hyper:.2})"),
         is_met: own <= hyper + 0.02,
     })
@@ -159,7 +161,11 @@ fn memory(name: &str, extras: &[(String, Extras)]) -> Vec<Goal> {
         });
     }
     goals.extend(extras.third_wave.map(|ratio| {
-        Goal::ratio(format!("memory with a third wave of 10,000 / second, {name}"), ratio, 1.05)
+        Goal::ratio(
+            format!("memory in the third wave of 10,000 / second wave, {name}"),
+            ratio,
+            1.05,
+        )
     }));
     goals
 }

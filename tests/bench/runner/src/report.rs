@@ -145,12 +145,12 @@ fn requests(rows: &[Row]) -> String {
 fn paced_table(rows: &[Row], options: &Options) -> String {
     let noise = median(rows.iter().map(|row| row.noise(|sample| sample.p99))) * 100.0;
     let mut text = format!(
-        "## At a pace\n\nMedians of {} rounds of {} s on {}.\nAll servers of a round get the same \
-         number of requests per second, at fixed times; it keeps hyper busy for about {:.0} % of \
-         the time.\nA latency begins when a request is due. p99 is the median of slices of 50 ms, \
-         because the machine may pause in some of them. The p99 values of hyper's two turns of a \
-         round are {noise:.0} % apart.\n\n\
-         | json at a pace | requests per second, thousands | server busy, % | CPU µs per request \
+        "## Latency at a constant rate\n\nMedians of {} rounds of {} s on {}.\nIn each round, all \
+         servers get the same number of requests per second at fixed times, which keeps hyper busy \
+         for about {:.0} % of the time.\nLatency is measured from the time when a request is due. \
+         The p99 is the median of slices of 50 ms, because the machine may pause in some of them. \
+         The p99 of hyper's two runs in a round differs by {noise:.0} %.\n\n\
+         | json at a constant rate | requests per second, thousands | server busy, % | CPU µs per request \
          | p50, µs | p99 of 50 ms, µs | p99.9, µs | p99 of the delay to send, µs | no response at \
          the end, ‰ |\n|---|{}\n",
         rows.first().map_or(0, Row::rounds),

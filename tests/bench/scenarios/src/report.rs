@@ -69,9 +69,9 @@ impl Turns {
     fn text(&self) -> String {
         let rounds = self.rounds.len() / self.scenarios.len().max(1);
         let mut text = format!(
-            "# The scenarios\n\n\
+            "# Results of the scenarios\n\n\
              Medians of {rounds} rounds of {} s on {}.\n\
-             Ratios are formed within a round; the goal of stockade is at most 1.05 × the best \
+             Ratios are computed within a round. The goal of stockade is at most 1.05 × the best \
              of hyper, axum and actix.\n\n\
              | scenario | server | CPU µs per unit | to hyper | to the best peer | p50 ms | p99 ms | units/s | server / load busy |\n\
              |---|---|--:|--:|--:|--:|--:|--:|--:|\n",
@@ -83,12 +83,12 @@ impl Turns {
                 text.push_str(&self.row(scenario, contestant));
             }
         }
-        text.push_str("\nHyper's two turns of a round differ by ");
+        text.push_str("\nThe two runs of hyper in a round differ by ");
         let noises = self.scenarios.iter().map(|&scenario| {
             format!("{:.0} % ({})", self.noise(scenario) * 100.0, scenario.name())
         });
-        let _ = writeln!(text, "{};", noises.collect::<Vec<_>>().join(", "));
-        text.push_str("smaller differences between ratios are noise.\n");
+        let _ = writeln!(text, "{}.", noises.collect::<Vec<_>>().join(", "));
+        text.push_str("Smaller differences are noise.\n");
         text
     }
 
