@@ -105,11 +105,24 @@ class Page {
     writeFileSync(join(PICTURES, name), Buffer.from(data, "base64"));
   }
 
-  close() {
+  async close() {
+    const ended = new Promise((done) => this.browser.on("exit", done));
     this.browser.kill("SIGKILL");
-    rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 });
+    await ended;
+    try {
+      rmSync(this.profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    } catch {
+      // A process of the browser may still write into the folder of the system for temporary files.
+    }
   }
 }
+
+/** The operation that creates an account; its route has a name. */
+const USERS = "users.create";
+const LIST = "getUsers";
+
+/** An expression for an element in the section of an operation. */
+const within = (id, selector) => `document.getElementById("${id}").querySelector("${selector}")`;
 
 const until = (condition) => `new Promise((done, failed) => { const start = Date.now(); const look = () => {
   const found = (() => ${condition})(); if (found) done(found); else if (Date.now() - start > 10000)
@@ -128,16 +141,16 @@ async function accessible(page, name) {
 /** Opens the form of an operation by keyboard, and sends its request. */
 async function send(page, operation, change = "") {
   await page.run(`location.hash = "#${operation}", ""`);
-  await page.run(until(`document.querySelector("#${operation} .try")`));
-  await page.run(`document.querySelector("#${operation} details.card > summary").focus()`);
-  if (!(await page.run(`document.querySelector("#${operation} details.card").open`))) {
+  await page.run(until(`${within(operation, ".try")}`));
+  await page.run(`${within(operation, "details.card > summary")}.focus()`);
+  if (!(await page.run(`${within(operation, "details.card")}.open`))) {
     await page.press("Enter", "\r");
   }
-  await page.run(until(`document.querySelector("#${operation} details.card").open`));
-  if (change) await page.run(`(() => { const form = document.querySelector("#${operation} .try"); ${change} })()`);
-  await page.run(`document.querySelector("#${operation} .try > .main").focus()`);
+  await page.run(until(`${within(operation, "details.card")}.open`));
+  if (change) await page.run(`(() => { const form = ${within(operation, ".try")}; ${change} })()`);
+  await page.run(`${within(operation, ".try > .main")}.focus()`);
   await page.press("Enter", "\r");
-  return page.run(until(`document.querySelector("#${operation} .output .s")?.textContent`));
+  return page.run(until(`${within(operation, ".output .s")}?.textContent`));
 }
 
 async function checkShop(page) {
@@ -156,31 +169,31 @@ async function checkShop(page) {
       await page.size(width);
       await page.run("location.hash = '', window.scrollTo(0, 0), ''");
       await page.picture(`page-${scheme}-${width}.png`);
-      await page.run(`location.hash = "#postUsers", ""`);
-      await page.run(until(`document.querySelector("#postUsers .try")`));
+      await page.run(`location.hash = "#${USERS}", ""`);
+      await page.run(until(`${within(USERS, ".try")}`));
       await page.picture(`operation-${scheme}-${width}.png`);
     }
   }
 
   await page.size(1200);
   assert.equal(await send(page, "getProducts"), "200");
-  assert(await page.run(`document.querySelector("#getProducts .output").textContent.includes("Green tea")`));
+  await page.run(until(`${within("getProducts", ".output")}.textContent.includes("Green tea")`));
   // An error of validation is at its field.
   const wrong = `form.querySelector("[data-body]").value = '{"name":"Ada","email":"ada","password":"short"}'`;
-  assert.equal(await send(page, "postUsers", wrong), "400");
-  const errors = await page.run(until(`document.querySelector("#postUsers .errors .error") &&
-    [...document.querySelectorAll("#postUsers .error")].map((it) => it.textContent).join(" ")`));
+  assert.equal(await send(page, USERS, wrong), "400");
+  const errors = await page.run(until(`${within(USERS, ".errors .error")} &&
+    [...document.getElementById("${USERS}").querySelectorAll(".error")].map((it) => it.textContent).join(" ")`));
   assert.match(errors, /email.*password|password.*email/);
   await page.picture("errors-light-1200.png");
-  const selected = `(() => { const error = [...document.querySelectorAll("#postUsers .error")].find((it) =>
+  const selected = `(() => { const error = [...document.getElementById("${USERS}").querySelectorAll(".error")].find((it) =>
     it.textContent.startsWith("password")); error.click(); const field = document.activeElement;
     return field.value.slice(field.selectionStart, field.selectionEnd); })()`;
   assert.equal(await page.run(selected), '"password"');
   // Each language has the request.
   for (const [language, word] of [["curl", "curl -X POST"], ["JavaScript", "await fetch("], ["Python", "requests.request("], ["Rust", "reqwest::Client"]]) {
-    const text = await page.run(`(() => { const select = document.querySelector("#postUsers select[aria-label=Language]");
+    const text = await page.run(`(() => { const select = ${within(USERS, "select[aria-label=Language]")};
       select.value = ${JSON.stringify(language)}; select.dispatchEvent(new Event("change"));
-      return document.querySelector("#postUsers .ex > div.card pre").textContent; })()`);
+      return ${within(USERS, ".ex > div.card pre")}.textContent; })()`);
     assert(text.includes(word) && text.includes("/users"), text);
   }
   await authorized(page);
@@ -191,7 +204,7 @@ async function checkShop(page) {
   const states = {
     "all": `""`,
     "everything unfolded": `document.querySelectorAll("details").forEach((it) => { it.open = true; }), ""`,
-    "a response": `document.querySelector("#getProducts").scrollIntoView(), ""`,
+    "a response": `document.getElementById("getProducts").scrollIntoView(), ""`,
     "authorize": `[...document.querySelectorAll(".bar button")].forEach((it) => it.click()), ""`,
   };
   for (const [name, state] of Object.entries(states)) {
@@ -216,7 +229,7 @@ async function authorized(page) {
   const login = { email: "admin@example.org", password: "correct horse" };
   const response = await fetch(`${SHOP}/login`, { method: "POST", body: JSON.stringify(login), headers: { "content-type": "application/json" } });
   const { token } = await response.json();
-  assert.equal(await send(page, "getUsers"), "401");
+  assert.equal(await send(page, LIST), "401");
   await page.run(`document.querySelector(".bar button").focus()`);
   await page.press("Enter", "\r");
   await page.run(until(`document.querySelector("dialog input")`));
@@ -225,8 +238,8 @@ async function authorized(page) {
   await page.picture("authorize-light-1200.png");
   await page.press("Enter", "\r");
   await page.run(until(`!document.querySelector("dialog")`));
-  await page.run(`document.querySelector("#getUsers .output").replaceChildren(), ""`);
-  assert.equal(await send(page, "getUsers"), "200");
+  await page.run(`${within(LIST, ".output")}.replaceChildren(), ""`);
+  assert.equal(await send(page, LIST), "200");
 }
 
 /** Sends each generated example. No schema rejects its own example. */
@@ -337,12 +350,12 @@ async function hostileAnswers(page, texts) {
   page.events = [];
   await page.size(1200);
   await page.go(`${SHOP}/docs`);
-  await send(page, "postUsers");
+  await send(page, USERS);
   const markup = await page.run(`(async () => { const real = window.fetch; const found = [];
     for (const text of ${JSON.stringify(texts)}) {
       window.fetch = async () => new Response(JSON.stringify({ error: text, details: { errors: [{ field: text, message: text, rule: text }] } }),
         { status: 400, headers: { "content-type": "application/json" } });
-      const form = document.querySelector("#postUsers .try");
+      const form = ${within(USERS, ".try")};
       form.requestSubmit();
       await new Promise((done) => setTimeout(done, 20));
       found.push(...[...form.querySelectorAll("img, svg, script, iframe, a, base, math, template, style, form")].map((it) => it.outerHTML));
@@ -361,5 +374,5 @@ try {
   assert.deepEqual(faults, []);
   console.log("the page passes all checks");
 } finally {
-  page.close();
+  await page.close();
 }

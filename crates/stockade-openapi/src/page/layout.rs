@@ -179,7 +179,7 @@ impl<'d> Contents<'d> {
             for operation in &group.operations {
                 html.markup("<li><a href=\"").text(&page).markup("#").anchor(operation.id);
                 html.markup("\" title=\"").text(&operation::method(operation)).markup(" ");
-                html.text(operation.path).markup("\"><span>").text(operation::title(operation));
+                html.text(operation.path).markup("\"><span>").text(&operation::title(operation));
                 html.markup("</span> ");
                 operation::badge(html, operation);
                 html.markup("</a>");

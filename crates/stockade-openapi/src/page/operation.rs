@@ -13,7 +13,7 @@ use crate::example::{Direction, referred};
 pub(super) fn add(html: &mut Html, contents: &Contents<'_>, operation: &Operation<'_>) {
     let Operation { id, value, route, .. } = operation;
     html.markup("<section class=op id=").anchor(id).markup("><div class=doc><h3><a href=#");
-    html.anchor(id).markup(">").text(title(operation)).markup("</a></h3><p class=path>");
+    html.anchor(id).markup(">").text(&title(operation)).markup("</a></h3><p class=path>");
     path(html, operation);
     html.markup("</p>");
     if route.docs.deprecated {
@@ -35,9 +35,10 @@ pub(super) fn add(html: &mut Html, contents: &Contents<'_>, operation: &Operatio
     html.markup("</div></section>\n");
 }
 
-/// Returns the title of an operation: its summary or its path.
-pub(super) fn title<'d>(operation: &Operation<'d>) -> &'d str {
-    operation.route.docs.summary.as_deref().unwrap_or(operation.path)
+/// Returns the title of an operation: its summary as plain text, or its path.
+pub(super) fn title(operation: &Operation<'_>) -> String {
+    let summary = operation.route.docs.summary.as_deref();
+    summary.map_or_else(|| operation.path.to_owned(), |summary| summary.replace('`', ""))
 }
 
 /// Returns the method for display.

@@ -430,9 +430,8 @@
       const names = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
       const listing = make("pre", { tabindex: "0" });
       output.replaceChildren(
-        make("p", {}, status, ` ${response.statusText} in ${time} ms`),
-        make("details", {}, make("summary", {}, "Headers"), make("pre", {}, names)),
-        copyButton(listing),
+        make("p", { class: "status" }, status, ` ${response.statusText} in ${time} ms`, copyButton(listing)),
+        make("details", {}, make("summary", {}, "Headers"), make("pre", { tabindex: "0" }, names)),
         listing,
       );
       const kind = response.headers.get("content-type") ?? "";
@@ -530,14 +529,20 @@
   }
 
   // A form is built when its section is near the screen, so a large page opens fast.
+  /** @type {Set<Element>} */
+  const built = new Set();
+  /** @type {(section: Element | null) => void} */
+  function build(section) {
+    const call = section && data.calls[section.id];
+    if (!section || !call || built.has(section)) return;
+    built.add(section);
+    addForm(/** @type {HTMLElement} */ (section), call);
+  }
   const observer = new IntersectionObserver((seen) => {
-    for (const { isIntersecting, target } of seen) {
-      const call = data.calls[target.id];
-      if (isIntersecting && call) {
-        observer.unobserve(target);
-        addForm(/** @type {HTMLElement} */ (target), call);
-      }
-    }
+    for (const { isIntersecting, target } of seen) if (isIntersecting) build(target);
   }, { rootMargin: "400px" });
   for (const section of document.querySelectorAll("section.op")) observer.observe(section);
+  const buildTarget = () => build(byId(location.hash.slice(1)));
+  window.addEventListener("hashchange", buildTarget);
+  buildTarget();
 })();

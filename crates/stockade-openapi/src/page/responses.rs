@@ -53,7 +53,7 @@ pub(super) fn add(html: &mut Html, contents: &Contents<'_>, operation: &Operatio
     let view = View { schemas: contents.schemas(), direction: Some(Direction::Response) };
     for answer in own {
         html.markup("<div class=a><p>");
-        html.add(&line(operation.route, answer, &contents.detail));
+        html.add(&head(operation.route, answer, &contents.detail));
         html.markup("</p>");
         if answer.status == "2XX" {
             html.markup("<p class=old>").text(UNKNOWN).markup("</p>");
@@ -114,8 +114,20 @@ pub(super) fn place_id(status: &str, name: &str) -> String {
     if number.is_empty() { status.to_owned() } else { format!("{status}_{number}") }
 }
 
-/// Creates the line of a response: its status, meaning, source and media types.
+/// Creates the line of a response: its head and the names of its schemas.
 pub(super) fn line(route: &RouteInfo, answer: Answer<'_>, detail: &Detail) -> Html {
+    let mut html = head(route, answer, detail);
+    for (_, content) in answer.value["content"].as_object().into_iter().flatten() {
+        let name = referred(&content["schema"]).filter(|name| *name != detail.usual_error);
+        if let Some(name) = name {
+            html.markup(" <a href=#s-").anchor(name).markup(">").text(name).markup("</a>");
+        }
+    }
+    html
+}
+
+/// Creates the head of a response: its status, meaning and source.
+fn head(route: &RouteInfo, answer: Answer<'_>, detail: &Detail) -> Html {
     let mut html = Html::default();
     let Answer { status, value } = answer;
     html.markup("<b class=\"s s").anchor(&status[..1]).markup("\">").text(status).markup("</b> ");
@@ -124,12 +136,6 @@ pub(super) fn line(route: &RouteInfo, answer: Answer<'_>, detail: &Detail) -> Ht
     // A response comes from the handler unless the line names a source.
     if !givers.is_empty() && givers != ["handler"] {
         html.markup(" <i>by ").text(&givers.join(", ")).markup("</i>");
-    }
-    for (_, content) in value["content"].as_object().into_iter().flatten() {
-        let name = referred(&content["schema"]).filter(|name| *name != detail.usual_error);
-        if let Some(name) = name {
-            html.markup(" <a href=#s-").anchor(name).markup(">").text(name).markup("</a>");
-        }
     }
     html
 }
