@@ -197,6 +197,14 @@ async function checkShop(page) {
     assert(text.includes(word) && text.includes("/users"), text);
   }
   await authorized(page);
+  const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const attach = `const files = new DataTransfer();
+    const bytes = Uint8Array.from(atob("${png}"), (it) => it.charCodeAt(0));
+    files.items.add(new File([bytes], "tea.png", { type: "image/png" }));
+    const file = form.querySelector("input[type=file]");
+    file.files = files.files;
+    file.closest("div").previousSibling.querySelector("input").value = "image";`;
+  assert.match(await send(page, "postProductsByIdImage", attach), /^2/);
   await examples(page);
   await streams(page);
 

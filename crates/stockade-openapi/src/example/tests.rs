@@ -28,52 +28,58 @@ fn check_in(schemas: &Value, name: &str, schema: &Value, direction: Direction) {
 }
 
 #[track_caller]
-fn check(schema: Value, expected: Value) {
-    let example = Examples::new(&Value::Null, Direction::Request).value("x", &schema);
-    assert_eq!(example, expected, "{schema}");
-    check_in(&json!({}), "x", &schema, Direction::Request);
+fn check(schema: &Value, expected: &Value) {
+    let example = Examples::new(&Value::Null, Direction::Request).value("x", schema);
+    assert_eq!(example, *expected, "{schema}");
+    check_in(&json!({}), "x", schema, Direction::Request);
 }
 
 #[test]
 fn an_example_follows_the_rules_of_its_schema() {
-    check(json!({ "type": "string" }), json!("text"));
-    check(json!({ "type": "string", "minLength": 9 }), json!("texttextt"));
-    check(json!({ "type": "string", "maxLength": 2 }), json!("te"));
-    check(json!({ "type": "string", "pattern": "^[A-Z]{3}-\\d{2}$" }), json!("AAA-11"));
-    check(json!({ "type": "string", "format": "date" }), json!("2026-01-31"));
-    check(json!({ "enum": ["tea", "coffee"] }), json!("tea"));
-    check(json!({ "const": null }), json!(null));
-    check(json!({ "type": "integer", "minimum": 5, "multipleOf": 4 }), json!(8));
-    check(json!({ "type": "integer", "exclusiveMaximum": 0 }), json!(-1));
-    check(json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.2 }), json!(0.1));
-    check(json!({ "type": ["null", "boolean"] }), json!(true));
-    check(json!({ "type": "array", "items": { "type": "integer" }, "minItems": 2 }), json!([1, 1]));
+    check(&json!({ "type": "string" }), &json!("text"));
+    check(&json!({ "type": "string", "minLength": 9 }), &json!("texttextt"));
+    check(&json!({ "type": "string", "maxLength": 2 }), &json!("te"));
+    check(&json!({ "type": "string", "pattern": "^[A-Z]{3}-\\d{2}$" }), &json!("AAA-11"));
+    check(&json!({ "type": "string", "format": "date" }), &json!("2026-01-31"));
+    check(&json!({ "enum": ["tea", "coffee"] }), &json!("tea"));
+    check(&json!({ "const": null }), &json!(null));
+    check(&json!({ "type": "integer", "minimum": 5, "multipleOf": 4 }), &json!(8));
+    check(&json!({ "type": "integer", "exclusiveMaximum": 0 }), &json!(-1));
     check(
-        json!({ "type": "array", "items": { "type": "string" }, "minItems": 2, "uniqueItems": true }),
-        json!(["text", "text1"]),
+        &json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.2 }),
+        &json!(0.1),
+    );
+    check(&json!({ "type": ["null", "boolean"] }), &json!(true));
+    check(
+        &json!({ "type": "array", "items": { "type": "integer" }, "minItems": 2 }),
+        &json!([1, 1]),
     );
     check(
-        json!({ "type": "array", "items": { "enum": ["a", "b"] }, "minItems": 2, "uniqueItems": true }),
-        json!(["a", "b"]),
-    );
-    check(json!({ "type": "array", "maxItems": 0 }), json!([]));
-    check(
-        json!({ "type": "object", "additionalProperties": { "type": "integer" } }),
-        json!({ "key1": 1 }),
+        &json!({ "type": "array", "items": { "type": "string" }, "minItems": 2, "uniqueItems": true }),
+        &json!(["text", "text1"]),
     );
     check(
-        json!({ "type": "object", "properties": { "a": { "const": 1 }, "b": {} }, "maxProperties": 1 }),
-        json!({ "a": 1 }),
+        &json!({ "type": "array", "items": { "enum": ["a", "b"] }, "minItems": 2, "uniqueItems": true }),
+        &json!(["a", "b"]),
+    );
+    check(&json!({ "type": "array", "maxItems": 0 }), &json!([]));
+    check(
+        &json!({ "type": "object", "additionalProperties": { "type": "integer" } }),
+        &json!({ "key1": 1 }),
     );
     check(
-        json!({ "oneOf": [{ "type": "null" }, { "type": "object", "properties": { "kind": { "const": "card" } } }] }),
-        json!({ "kind": "card" }),
+        &json!({ "type": "object", "properties": { "a": { "const": 1 }, "b": {} }, "maxProperties": 1 }),
+        &json!({ "a": 1 }),
     );
     check(
-        json!({ "allOf": [{ "properties": { "a": { "const": 1 } } }, { "properties": { "b": { "const": 2 } } }] }),
-        json!({ "a": 1, "b": 2 }),
+        &json!({ "oneOf": [{ "type": "null" }, { "type": "object", "properties": { "kind": { "const": "card" } } }] }),
+        &json!({ "kind": "card" }),
     );
-    check(json!({ "type": "integer", "default": 20, "maximum": 50 }), json!(20));
+    check(
+        &json!({ "allOf": [{ "properties": { "a": { "const": 1 } } }, { "properties": { "b": { "const": 2 } } }] }),
+        &json!({ "a": 1, "b": 2 }),
+    );
+    check(&json!({ "type": "integer", "default": 20, "maximum": 50 }), &json!(20));
 }
 
 #[test]

@@ -8,9 +8,9 @@ use serde_json::json;
 use stockade_core::{RouteDocs, extract};
 use stockade_routing::{RouteTree, RouterOptions, create_router};
 
-use super::*;
+use super::{Pages, policy};
 use crate::document::document;
-use crate::options::Webhook;
+use crate::options::{OpenApiOptions, Webhook};
 
 const HOSTILE: [&str; 36] = [
     "<script>alert(1)</script>",

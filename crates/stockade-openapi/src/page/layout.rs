@@ -147,8 +147,10 @@ impl<'d> Contents<'d> {
         }
         html.markup("</dl>");
         if self.options.servers.is_empty() {
-            html.markup("<p class=soft>In the curl commands, <code>$API</code> is the address of ");
-            html.markup("this server.</p>");
+            html.markup(
+                "<p class=soft>In the curl commands, <code>$API</code> is the address of the ",
+            );
+            html.markup("server.</p>");
         }
         html.markup("</section>\n");
     }

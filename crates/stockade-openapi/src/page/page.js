@@ -286,8 +286,9 @@
       servers.append(...data.servers.map((url) => make("option", { value: url }, url)));
       form.append(labeled("Server", servers));
     }
-    // A script cannot set cookies of a request.
-    const parameters = (call.q ?? []).filter(({ i }) => i !== "cookie").map((parameter) => {
+    // A script cannot set cookies of a request, nor this header.
+    const isSettable = (/** @type {Parameter} */ { n, i }) => i !== "cookie" && n.toLowerCase() !== "accept-encoding";
+    const parameters = (call.q ?? []).filter(isSettable).map((parameter) => {
       const field = parameterField(parameter);
       form.append(labeled(`${parameter.n} (${parameter.i})`, field, parameter.r));
       return { parameter, field };
@@ -377,7 +378,13 @@
    */
   function bodyField(place, body) {
     if (body.f) {
-      const fields = body.f.map(({ n, f, e }) => {
+      // A form without declared fields has one file with any name.
+      const isOpen = body.f.length === 0;
+      const name = make("input", { autocomplete: "off", spellcheck: "false" });
+      name.value = "file";
+      if (isOpen) place.append(labeled("Name of the part", name));
+      const known = isOpen ? [{ n: "File", f: true, e: null }] : body.f;
+      const fields = known.map(({ n, f, e }) => {
         const field = make("input", f ? { type: "file" } : {});
         if (!f && typeof e === "string") field.value = e;
         place.append(labeled(n, field));
@@ -387,7 +394,7 @@
         const form = new FormData();
         for (const { n, field } of fields) {
           const file = field.files?.[0];
-          if (file) form.append(n, file);
+          if (file) form.append(isOpen ? name.value : n, file);
           else if (field.type !== "file") form.append(n, field.value);
         }
         return { type: "", body: form, text: "" };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::html::Html;
-use super::responses::{self, Answer};
+use super::responses::{self, StatusResponse};
 use super::{Detail, Group};
 
 /// The 401 and 403 responses that several operations describe with the same
@@ -27,7 +27,8 @@ impl Refusals {
                 // Stages do not send these statuses, so no shared section
                 // contains them yet.
                 if !response.is_null() {
-                    let answer = Answer { status, value: responses::resolved(document, response) };
+                    let answer =
+                        StatusResponse { status, value: responses::resolved(document, response) };
                     let line = responses::line(operation.route, answer, detail);
                     *counts.entry((status, line.into_string())).or_default() += 1;
                 }

@@ -21,7 +21,7 @@ const UNKNOWN: &str = "The status is known only at run time. Return Created, Acc
 
 /// A response of an operation.
 #[derive(Clone, Copy)]
-pub(super) struct Answer<'d> {
+pub(super) struct StatusResponse<'d> {
     pub(super) status: &'d str,
     /// The response, after its reference is resolved.
     pub(super) value: &'d Value,
@@ -32,7 +32,7 @@ pub(super) struct Answer<'d> {
 pub(super) fn split<'c, 'd>(
     contents: &'c Contents<'d>,
     operation: &Operation<'d>,
-) -> (Vec<Answer<'d>>, Vec<(&'d str, &'c str)>)
+) -> (Vec<StatusResponse<'d>>, Vec<(&'d str, &'c str)>)
 where
     'd: 'c,
 {
@@ -40,7 +40,7 @@ where
     for (status, response) in operation.value["responses"].as_object().into_iter().flatten() {
         match place(contents, operation, status, response).0 {
             Some(name) => shared.push((status.as_str(), name)),
-            None => own.push(Answer { status, value: contents.response(response) }),
+            None => own.push(StatusResponse { status, value: contents.response(response) }),
         }
     }
     (own, shared)
@@ -94,7 +94,7 @@ where
     'd: 'c,
 {
     let route = operation.route;
-    let answer = Answer { status, value: contents.response(response) };
+    let answer = StatusResponse { status, value: contents.response(response) };
     if let Some(name) = component(response).filter(|_| is_of_stage(route, status)) {
         let detail = Detail { internals: true, ..contents.detail.clone() };
         return (Some(name), line(route, answer, &detail));
@@ -115,7 +115,7 @@ pub(super) fn place_id(status: &str, name: &str) -> String {
 }
 
 /// Creates the line of a response: its head and the names of its schemas.
-pub(super) fn line(route: &RouteInfo, answer: Answer<'_>, detail: &Detail) -> Html {
+pub(super) fn line(route: &RouteInfo, answer: StatusResponse<'_>, detail: &Detail) -> Html {
     let mut html = head(route, answer, detail);
     for (_, content) in answer.value["content"].as_object().into_iter().flatten() {
         let name = referred(&content["schema"]).filter(|name| *name != detail.usual_error);
@@ -127,9 +127,9 @@ pub(super) fn line(route: &RouteInfo, answer: Answer<'_>, detail: &Detail) -> Ht
 }
 
 /// Creates the head of a response: its status, meaning and source.
-fn head(route: &RouteInfo, answer: Answer<'_>, detail: &Detail) -> Html {
+fn head(route: &RouteInfo, answer: StatusResponse<'_>, detail: &Detail) -> Html {
     let mut html = Html::default();
-    let Answer { status, value } = answer;
+    let StatusResponse { status, value } = answer;
     html.markup("<b class=\"s s").anchor(&status[..1]).markup("\">").text(status).markup("</b> ");
     html.text(value["description"].as_str().unwrap_or_default());
     let givers = givers(route, status, detail.internals);

@@ -231,6 +231,7 @@ fn look_up_web_socket<'r>(app: &'r Resolved, request: &Request) -> LookUp<'r> {
 }
 
 /// Returns the steps of a request to a route of this router, in order.
+#[must_use]
 pub fn steps_of(router: &RouterInfo, route: &RouteInfo) -> Vec<Step> {
     let stage = |name: String| Step { kind: StepKind::Stage, name, location: None };
     let mut steps = Vec::new();
