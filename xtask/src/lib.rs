@@ -76,6 +76,12 @@ const TASKS: &[Task] = &[
     },
     Task { name: "fmt", about: "check the formatting; `fmt --fix` applies it", when: Ci, run: fmt },
     Task {
+        name: "tidy",
+        about: "check documents, names, links and citations; a part of lint",
+        when: Asked,
+        run: tidy::run,
+    },
+    Task {
         name: "lint",
         about: "clippy, tidiness of the files; in ci without the benchmarks",
         when: CiAndNightly,

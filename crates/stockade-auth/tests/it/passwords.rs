@@ -1,3 +1,4 @@
+//! Password hashes.
 // Spec: Authentication › Password functions.
 
 use stockade_auth::{

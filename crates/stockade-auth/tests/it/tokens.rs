@@ -1,3 +1,4 @@
+//! Issuing and verifying tokens.
 // Spec: Authentication › Token functions.
 
 use std::time::Duration;
