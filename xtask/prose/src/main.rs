@@ -2,7 +2,8 @@
 //! messages and test names.
 //!
 //! `cargo xtask prose` prints the table of each kind of text and compares it with
-//! `tests/prose.txt`. A number fails if it is above its limit and above its record.
+//! `tests/prose.txt`. A number fails if it is above its limit. Messages and test
+//! names fail only if it is also above its record.
 //! `--save` writes the record. `--where ROW` prints each phrase of a row.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command prints")]
@@ -136,17 +137,21 @@ fn print_table(rows: &Rows, kind: Kind, counts: &[Count]) {
     }
 }
 
-/// Returns the numbers that are above both their limits and the record.
+/// Returns the numbers that are above their limits. Messages and test names have
+/// few words, so their numbers may also be as high as the record.
 fn faults(rows: &Rows, counts: &[Count], record: &Record) -> Vec<String> {
     let mut faults = Vec::new();
     for count in counts {
         for (index, row) in rows.iter().enumerate() {
             let phrases = count.phrases[index];
-            let recorded = record.phrases(count.kind, &count.group, index);
+            let recorded = match count.kind {
+                Kind::Comments | Kind::Markdown => 0,
+                Kind::Messages | Kind::TestNames => record.phrases(count.kind, &count.group, index),
+            };
             if phrases > recorded && row.is_above(phrases, count.rate(index)) {
                 faults.push(format!(
-                    "{} of {}: {phrases} phrases of {:?}; the record is {recorded}, and the limit \
-                     is {:.1} per 10,000 words",
+                    "{} of {}: {phrases} phrases of {:?}; the limit is {:.1} per 10,000 words, \
+                     and the record {recorded} phrases",
                     count.kind, count.group, row.name, row.limit
                 ));
             }
