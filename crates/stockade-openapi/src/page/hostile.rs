@@ -76,7 +76,7 @@ fn page_with(text: &str) -> (Pages, String) {
         .response(409, text)
         .reply_example(200, json!({ text: text }))
         .deprecated(true);
-    router.post("/a", async |body: String| body).public(text).docs(docs);
+    router.post("/a", async |body: extract::Body<String>| body.0).public(text).docs(docs);
     let options = OpenApiOptions::new(text, text)
         .description(text)
         .license(text)
@@ -201,6 +201,6 @@ fn writes_pages_for_a_browser() {
         names.push(format!("hostile{index}/docs\nhostile{index}.html"));
     }
     fs::write(folder.join("hostile.txt"), names.join("\n")).unwrap();
-    fs::write(folder.join("hostile.json"), json!(HOSTILE).to_string()).unwrap();
+    fs::write(folder.join("hostile.json"), json!(HOSTILE.as_slice()).to_string()).unwrap();
     fs::write(folder.join("policy.txt"), policy::OF_FILES).unwrap();
 }
