@@ -23,7 +23,8 @@ use crate::{
     Outcome, announce, cargo, debian, docs_page, home_page, live_page, root, skip, target_directory,
 };
 
-/// Actions of the page (`examples/browser.html`), and their expected outcomes.
+/// Actions of the page (`examples/internal/browser.html`), and their expected
+/// outcomes.
 const SITUATIONS: &[(&str, &str)] = &[
     ("list: GET", "200"),
     ("list: GET with credentials", "200"),
