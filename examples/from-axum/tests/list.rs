@@ -105,11 +105,21 @@ fn lines_in(folder: &Path) -> usize {
     count
 }
 
+/// The programs in `examples`, which use its package.
+const PROMOTED: [(&str, &str); 4] = [
+    ("jwt", "../jwt.rs"),
+    ("multipart-form", "../multipart_form.rs"),
+    ("oauth", "../oauth/main.rs"),
+    ("static-file-server", "../static_file_server/main.rs"),
+];
+
 /// Returns the programs by name.
 fn programs() -> BTreeMap<String, PathBuf> {
     let files = fs::read_dir(root().join("src/bin")).unwrap().map(|entry| entry.unwrap().path());
     let sources = files.filter(|path| path.extension().is_some_and(|it| it == "rs"));
-    sources.map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), path)).collect()
+    let named = |path: PathBuf| (path.file_stem().unwrap().to_str().unwrap().to_owned(), path);
+    let promoted = PROMOTED.map(|(name, path)| (name.to_owned(), root().join(path)));
+    sources.map(named).chain(promoted).collect()
 }
 
 #[test]

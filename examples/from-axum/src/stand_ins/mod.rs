@@ -5,7 +5,6 @@ pub mod deadpool_diesel;
 pub mod diesel;
 pub mod diesel_async;
 pub mod mongodb;
-pub mod oauth;
 pub mod pool;
 pub mod redis;
 pub mod sqlx;

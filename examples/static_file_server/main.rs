@@ -1,4 +1,12 @@
 //! Static files in seven ways, each on a separate port.
+//!
+//! ```text
+//! cargo run -p stockade-examples --example static_file_server
+//! curl localhost:3001/assets/index.html
+//! ```
+//!
+//! It needs the features `fs` and `set-status` of tower-http, and `util` of
+//! tower.
 
 use stockade::middleware::SecurityHeaders;
 use stockade::middleware::files::FileRequest;
@@ -7,8 +15,8 @@ use tower::{ServiceExt as _, service_fn};
 use tower_http::services::{ServeDir, ServeFile};
 use tower_http::set_status::SetStatus;
 
-const ASSETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/static-file-server");
-const INDEX: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/static-file-server/index.html");
+const ASSETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/static_file_server/assets");
+const INDEX: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/static_file_server/assets/index.html");
 
 /// The files below `/assets`.
 fn folder() -> RouteTree {
@@ -73,7 +81,7 @@ async fn serve(tree: RouteTree, port: u16) -> Result<(), BoxError> {
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
-    tracing_subscriber::fmt::init();
+    env_logger::init();
     tokio::try_join!(
         serve(folder(), 3001),
         serve(folder_with_page_for_the_rest(), 3002),
@@ -92,8 +100,8 @@ mod tests {
 
     use super::*;
 
-    const PAGE: &str = include_str!("../../assets/static-file-server/index.html");
-    const SCRIPT: &str = include_str!("../../assets/static-file-server/script.js");
+    const PAGE: &str = include_str!("assets/index.html");
+    const SCRIPT: &str = include_str!("assets/script.js");
 
     async fn check(tree: RouteTree, path: &str, status: u16, text: &str) {
         let response = TestClient::new(app(tree).unwrap()).get(path).await;
@@ -130,7 +138,7 @@ mod tests {
     #[tokio::test]
     async fn folders_functions_and_files_are_services() {
         check(two_folders(), "/assets/script.js", 200, SCRIPT).await;
-        check(two_folders(), "/src/lib.rs", 200, "stand_ins").await;
+        check(two_folders(), "/src/lib.rs", 200, "library").await;
         check(folder_by_a_function(), "/foo/script.js", 200, SCRIPT).await;
         check(one_file(), "/foo", 200, PAGE).await;
         check(one_file(), "/foo/bar", 404, "Not Found").await;

@@ -86,7 +86,7 @@ struct Asked {
 /// redirected back.
 ///
 /// It is a route of the application, so the program runs without a network.
-pub fn service() -> RouteTree {
+pub fn routes() -> RouteTree {
     async fn authorize(Query(asked): Query<Asked>, client: State<OAuthClient>) -> Redirect {
         let ada = Profile { id: "7".to_owned(), username: "ada".to_owned() };
         let mut codes = locked(&client.codes);

@@ -1,4 +1,9 @@
 //! File upload: a multipart form that is streamed.
+//!
+//! ```text
+//! cargo run -p stockade-examples --example multipart_form
+//! curl localhost:3000 -F file=@README.md
+//! ```
 
 use stockade::extract::Multipart;
 use stockade::prelude::*;
@@ -36,7 +41,7 @@ fn router() -> Router {
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
-    tracing_subscriber::fmt::init();
+    env_logger::init();
     router().listen(3000).await?;
     Ok(())
 }

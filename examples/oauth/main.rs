@@ -1,17 +1,28 @@
 //! Login with another service (OAuth 2). The user agrees there and returns with
 //! a code, which the server exchanges for the user's identity.
+//!
+//! ```text
+//! SESSION_SECRET='a secret of thirty-two bytes or more' \
+//!     cargo run -p stockade-examples --example oauth
+//! ```
+//!
+//! Open `http://localhost:3000` in a browser. The other service is a mock
+//! (`service.rs`), so the program runs without a network.
+
+mod service;
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use from_axum::stand_ins::oauth::{self, OAuthClient, Profile};
 use serde::Deserialize;
 use stockade::auth::{KeyRing, SessionId, generate_token};
 use stockade::http::header::SET_COOKIE;
 use stockade::middleware::{Cookies, CurrentSession, SameSite, SessionCookie, SetCookie};
 use stockade::prelude::*;
 use stockade::reply::Redirect;
+
+use crate::service::{OAuthClient, Profile};
 
 /// The cookie that binds the response of the service to this browser.
 const STATE: &str = "__Host-state";
@@ -105,7 +116,7 @@ fn router(secret: Secret, client: OAuthClient) -> Router {
         "auth/authorized": { GET: authorized },
         "protected": { GET: { protected, middleware: [signed_in] } },
         "logout": { POST: logout },
-        ..oauth::service(),
+        ..service::routes(),
     };
     let router = create_router(api, RouterOptions::new());
     router.state(client).state(cookie).state(Sessions::default())
@@ -113,7 +124,7 @@ fn router(secret: Secret, client: OAuthClient) -> Router {
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
-    tracing_subscriber::fmt::init();
+    env_logger::init();
     let secret = Secret::new(std::env::var("SESSION_SECRET")?)?;
     let client = OAuthClient::new("our-id", "/auth/authorized");
     router(secret, client).listen(3000).await?;

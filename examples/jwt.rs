@@ -2,7 +2,8 @@
 //! them.
 //!
 //! ```text
-//! JWT_SECRET='a secret of thirty-two bytes or more' cargo run --bin jwt
+//! JWT_SECRET='a secret of thirty-two bytes or more' \
+//!     cargo run -p stockade-examples --example jwt
 //! curl localhost:3000/authorize -H content-type:application/json \
 //!     -d '{"client_id": "foo", "client_secret": "bar"}'
 //! curl localhost:3000/protected -H "authorization: Bearer $TOKEN"
@@ -68,7 +69,7 @@ fn router(secret: Secret) -> Router {
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
-    tracing_subscriber::fmt::init();
+    env_logger::init();
     let secret = Secret::new(std::env::var("JWT_SECRET")?)?;
     router(secret).listen(3000).await?;
     Ok(())
