@@ -1,4 +1,5 @@
-//! Length and examples of the README, examples and feature table of the book.
+//! Examples of README and book, the feature table of the book, and the list of
+//! examples.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +13,7 @@ pub fn check(root: &Path) -> Result<Vec<String>, String> {
     };
     let readme = read(README)?;
     let mut faults = missing_features(&read(FEATURES)?, &read("facade/Cargo.toml")?);
-    faults.extend(too_long(&readme));
+    faults.extend(missing_examples(&read(EXAMPLES)?, &read("examples/Cargo.toml")?));
     faults.extend(hidden_lines(README, &readme));
     for path in files_below(&root.join(BOOK)) {
         let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
@@ -87,11 +88,18 @@ fn hidden_lines(name: &str, text: &str) -> Vec<String> {
     faults
 }
 
-/// Returns the fault of a README that is too long.
-fn too_long(readme: &str) -> Option<String> {
-    let lines = readme.lines().count();
-    (lines > MAX_LINES)
-        .then(|| format!("{README} has {lines} lines: move text to {BOOK}, {MAX_LINES} may remain"))
+/// Returns the faults of the list of examples: each example needs a row, except
+/// those in `internal`.
+fn missing_examples(page: &str, manifest: &str) -> Vec<String> {
+    let sections = manifest.split("\n[[example]]\n").skip(1);
+    let listed = sections.filter(|section| !section.contains("path = \"internal/"));
+    let names = listed.filter_map(|section| section.split('"').nth(1));
+    let has_row =
+        |name: &&str| ["| `", "| [`"].iter().any(|row| page.contains(&format!("{row}{name}`")));
+    names
+        .filter(|name| !has_row(name))
+        .map(|name| format!("{EXAMPLES}: add a row for the example `{name}`"))
+        .collect()
 }
 
 /// Returns the faults of the feature table: each facade feature needs a row.
@@ -112,8 +120,7 @@ fn missing_features(page: &str, manifest: &str) -> Vec<String> {
 }
 
 const README: &str = "README.md";
-/// The length of the README in lines.
-const MAX_LINES: usize = 235;
+const EXAMPLES: &str = "examples/README.md";
 const FEATURES: &str = "book/src/reference/features.md";
 const BOOK: &str = "book/src";
 
@@ -157,9 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn rejects_a_long_readme() {
-        assert_eq!(too_long(&"line\n".repeat(MAX_LINES)), None);
-        assert!(too_long(&"line\n".repeat(MAX_LINES + 1)).is_some());
+    fn each_example_has_a_row() {
+        let example = |name: &str, path: &str| {
+            format!("\n[[example]]\nname = \"{name}\"\npath = \"{path}.rs\"\n")
+        };
+        let manifest = example("a", "a") + &example("b", "internal/b") + &example("c", "c/main");
+        let page = "| `a` | first |\n| [`d`](d) | fourth |\n";
+        let faults = missing_examples(page, &(manifest + &example("d", "d")));
+        assert_eq!(faults, [format!("{EXAMPLES}: add a row for the example `c`")]);
     }
 
     #[test]
