@@ -28,6 +28,7 @@ mod home_page;
 mod jwt_features;
 mod keys;
 mod kills;
+mod lengths;
 pub mod live_page;
 mod lock_diff;
 mod names;
