@@ -103,7 +103,7 @@ pub(crate) enum Violation {
     /// A text is not UTF-8.
     Text,
     /// A message cannot be decompressed.
-    #[cfg(feature = "compression")]
+    #[cfg(feature = "ws-compression")]
     Compressed,
     /// A message is too large.
     TooLarge,
@@ -119,7 +119,7 @@ impl Violation {
         match self {
             Self::Protocol(message) => Close::new(Close::PROTOCOL, message),
             Self::Text => Close::new(Close::INVALID, "a text message is not UTF-8"),
-            #[cfg(feature = "compression")]
+            #[cfg(feature = "ws-compression")]
             Self::Compressed => Close::new(Close::INVALID, "a message cannot be decompressed"),
             Self::TooLarge => Close::new(Close::TOO_LARGE, "a message is too large"),
             Self::TooMany => Close::new(Close::POLICY, "too many messages"),

@@ -117,6 +117,8 @@
 //!   the handler waits for the shutdown ([`Sender::shutting_down`]).
 //! - A text-only route passes the Autobahn suite except for 1.2.1 to 1.2.8,
 //!   which expect binary messages back.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // Spec: WebSocket routes.
 
 // Module overview:
@@ -139,7 +141,7 @@
 
 mod close;
 mod decoder;
-#[cfg(feature = "compression")]
+#[cfg(feature = "ws-compression")]
 mod deflate;
 mod frame;
 mod handler;
@@ -165,7 +167,7 @@ mod waker_set;
 mod tests;
 
 pub use close::Close;
-#[cfg(feature = "compression")]
+#[cfg(feature = "ws-compression")]
 pub use deflate::Deflate;
 pub use message::{IntoMessage, Message, SocketError};
 pub use options::{SlowReader, WebSocketOptions};

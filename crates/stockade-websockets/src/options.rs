@@ -7,7 +7,7 @@ use stockade_errors::__internal::setters;
 use stockade_validation::{Schema, ValidationOptions};
 
 use crate::close::Close;
-#[cfg(feature = "compression")]
+#[cfg(feature = "ws-compression")]
 use crate::deflate::Deflate;
 
 /// The options of a WebSocket route.
@@ -47,7 +47,7 @@ pub struct WebSocketOptions {
     /// `ws-compression`. [`max_payload`](Self#structfield.max_payload) limits
     /// the decompressed bytes. Default: inherited from the router's
     /// `ws_compression`, which is `false`.
-    #[cfg(feature = "compression")]
+    #[cfg(feature = "ws-compression")]
     pub compression: Setting<Deflate>,
     /// The largest number of JSON values in a message that [`recv_json`] reads.
     /// With validation, only values that stay untyped count; without it, all
@@ -124,7 +124,7 @@ impl Default for WebSocketOptions {
             allowed_origins: Setting::Inherit,
             protocols: Vec::new(),
             max_payload: None,
-            #[cfg(feature = "compression")]
+            #[cfg(feature = "ws-compression")]
             compression: Setting::Inherit,
             max_json_values: 100_000,
             binary: false,
@@ -190,7 +190,7 @@ impl WebSocketOptions {
     /// let router = create_router(api, RouterOptions::new().enable_web_sockets(true));
     /// assert!(router.build().is_ok());
     /// ```
-    #[cfg(feature = "compression")]
+    #[cfg(feature = "ws-compression")]
     #[doc(alias = "wsCompression")]
     #[doc(alias = "permessage-deflate")]
     #[must_use]

@@ -11,9 +11,9 @@ use std::task::{Context, Poll, ready};
 use stockade_core::upgrade::Io;
 
 use crate::close::Close;
-#[cfg(feature = "compression")]
+#[cfg(feature = "ws-compression")]
 use crate::deflate::Deflater;
-#[cfg(feature = "compression")]
+#[cfg(feature = "ws-compression")]
 use crate::frame::RSV1;
 use crate::frame::{OpCode, write_head};
 use crate::message::{Outgoing, Payload};
@@ -37,13 +37,13 @@ pub(crate) struct SendQueue {
     /// encoded.
     close: Option<Close>,
     /// Present if compression was negotiated.
-    #[cfg(feature = "compression")]
+    #[cfg(feature = "ws-compression")]
     deflater: Option<Box<Deflater>>,
 }
 
 impl SendQueue {
     /// Compresses messages from now on.
-    #[cfg(feature = "compression")]
+    #[cfg(feature = "ws-compression")]
     pub(crate) fn compress(&mut self, deflater: Deflater) {
         self.deflater = Some(Box::new(deflater));
     }
@@ -106,7 +106,7 @@ impl SendQueue {
             }
             Outgoing::TooSlow | Outgoing::ResumeReading => return,
         };
-        #[cfg(feature = "compression")]
+        #[cfg(feature = "ws-compression")]
         let (payload, head) = {
             let deflater = self.deflater.as_mut();
             let compressed = deflater.and_then(|deflater| deflater.deflate(payload.as_slice()));
@@ -115,7 +115,7 @@ impl SendQueue {
         };
         let length = payload.as_slice().len();
         write_head(&mut self.buffer, opcode, length);
-        #[cfg(feature = "compression")]
+        #[cfg(feature = "ws-compression")]
         if let Some(first) = head.and_then(|head| self.buffer.get_mut(head)) {
             *first |= RSV1;
         }

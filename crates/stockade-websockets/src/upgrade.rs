@@ -18,7 +18,7 @@ use stockade_core::{
 use stockade_errors::ApiError;
 use stockade_errors::locks::lock;
 
-#[cfg(feature = "compression")]
+#[cfg(feature = "ws-compression")]
 use crate::deflate::Agreed;
 use crate::handshake::{Accepted, Rules};
 use crate::limits::Permit;
@@ -122,7 +122,7 @@ pub(crate) struct Handshake {
     /// The value of `Sec-WebSocket-Accept`; `None` on HTTP/2.
     accept: Option<HeaderValue>,
     protocol: Option<HeaderValue>,
-    #[cfg(feature = "compression")]
+    #[cfg(feature = "ws-compression")]
     compression: Option<Agreed>,
     context: ErrorContext,
     permit: Permit,
@@ -147,7 +147,7 @@ impl Handshake {
             upgrade: negotiated.upgrade,
             accept: negotiated.accept.map(value).transpose()?,
             protocol: negotiated.protocol.map(value).transpose()?,
-            #[cfg(feature = "compression")]
+            #[cfg(feature = "ws-compression")]
             compression: negotiated.compression,
             rules,
             lifetime: LifetimeSlot::default(),
@@ -174,7 +174,7 @@ impl Handshake {
             upgrade: self.upgrade,
             accept: self.accept,
             protocol: header,
-            #[cfg(feature = "compression")]
+            #[cfg(feature = "ws-compression")]
             compression: self.compression,
             context: self.context,
             permit: self.permit,
@@ -191,7 +191,7 @@ pub(crate) struct Paired {
     upgrade: Upgrade,
     accept: Option<HeaderValue>,
     protocol: Option<HeaderValue>,
-    #[cfg(feature = "compression")]
+    #[cfg(feature = "ws-compression")]
     compression: Option<Agreed>,
     context: ErrorContext,
     permit: Permit,
@@ -205,14 +205,14 @@ impl Paired {
         self,
         handling: impl Future<Output = Result<Response, ApiError>> + Send + 'static,
     ) -> Response {
-        #[cfg(feature = "compression")]
+        #[cfg(feature = "ws-compression")]
         let compression = self.compression;
         let Self { ends, rules, upgrade, accept, protocol, context, permit, lifetime, .. } = self;
         let mut response = upgrade.switch(move |upgraded: Upgraded| {
             let handling: BoxFuture<'static, _> = Box::pin(handling);
             let (max, user) = (rules.max_payload, lifetime.take());
             let session = Session::start(upgraded, ends, handling, max, context, permit, user);
-            #[cfg(feature = "compression")]
+            #[cfg(feature = "ws-compression")]
             let session = session.compressed(compression);
             session
         });
@@ -225,7 +225,7 @@ impl Paired {
         if let Some(protocol) = protocol {
             headers.insert(SEC_WEBSOCKET_PROTOCOL, protocol);
         }
-        #[cfg(feature = "compression")]
+        #[cfg(feature = "ws-compression")]
         if let Some(parameters) = compression.map(|agreed| agreed.to_string())
             && let Ok(parameters) = HeaderValue::try_from(parameters)
         {

@@ -8,9 +8,9 @@
 //! Source: RFC 6455, sections 5 (data framing) and 8 (error handling).
 
 use crate::close::{Close, Violation};
-#[cfg(feature = "compression")]
+#[cfg(feature = "ws-compression")]
 use crate::deflate::Inflater;
-#[cfg(feature = "compression")]
+#[cfg(feature = "ws-compression")]
 use crate::frame::RSV1;
 use crate::frame::{Head, OpCode, head_length, read_head, unmask};
 use crate::utf8::Utf8Checker;
@@ -41,7 +41,7 @@ pub(crate) struct Decoder {
     /// fragments of a message.
     control: Vec<u8>,
     /// Present if compression was negotiated.
-    #[cfg(feature = "compression")]
+    #[cfg(feature = "ws-compression")]
     inflater: Option<Box<Inflater>>,
 }
 
@@ -77,20 +77,20 @@ impl Decoder {
             frame: None,
             message: None,
             control: Vec::new(),
-            #[cfg(feature = "compression")]
+            #[cfg(feature = "ws-compression")]
             inflater: None,
         }
     }
 
     /// Accepts compressed messages.
-    #[cfg(feature = "compression")]
+    #[cfg(feature = "ws-compression")]
     pub(crate) fn accept_compressed(&mut self, inflater: Inflater) {
         self.inflater = Some(Box::new(inflater));
     }
 
     /// Returns the reserved bits that a frame may have.
     fn reserved_bits(&self) -> u8 {
-        #[cfg(feature = "compression")]
+        #[cfg(feature = "ws-compression")]
         if self.inflater.is_some() {
             return RSV1;
         }
@@ -211,7 +211,7 @@ impl Decoder {
         complete: bool,
     ) -> Result<(), Violation> {
         let Some(message) = &mut self.message else { return Ok(()) };
-        #[cfg(feature = "compression")]
+        #[cfg(feature = "ws-compression")]
         if message.compressed {
             return self.inflate(head, offset, piece, complete);
         }
@@ -233,7 +233,7 @@ impl Decoder {
     ///
     /// Discarded binary messages are decompressed too, because later messages
     /// may refer to them.
-    #[cfg(feature = "compression")]
+    #[cfg(feature = "ws-compression")]
     fn inflate(
         &mut self,
         head: Head,

@@ -25,7 +25,7 @@ use stockade_errors::{ApiError, ConfigError};
 use stockade_validation::Schema;
 
 use crate::close::may_be_sent;
-#[cfg(feature = "compression")]
+#[cfg(feature = "ws-compression")]
 use crate::deflate::{Agreed, Deflate, negotiate};
 use crate::limits::Connections;
 use crate::options::WebSocketOptions;
@@ -39,7 +39,7 @@ pub struct RouterRules {
     /// The default for [`WebSocketOptions::max_payload`], in bytes.
     pub max_payload: u64,
     /// The default for [`WebSocketOptions::compression`].
-    #[cfg(feature = "compression")]
+    #[cfg(feature = "ws-compression")]
     pub compression: Setting<Deflate>,
     /// The open connections of the router.
     pub connections: Arc<Connections>,
@@ -53,7 +53,7 @@ pub struct Rules {
     pub(crate) max_payload: u64,
     pub(crate) connections: Arc<Connections>,
     /// `None` if messages are never compressed.
-    #[cfg(feature = "compression")]
+    #[cfg(feature = "ws-compression")]
     compression: Option<Deflate>,
     /// The schema of the type that a [`TypedWebSocket`](crate::TypedWebSocket)
     /// receives, compiled when the router is built.
@@ -69,7 +69,7 @@ impl Rules {
             allowed_origins: allowed_origins.into_value(),
             max_payload: options.max_payload.unwrap_or(router.max_payload),
             connections: Arc::clone(&router.connections),
-            #[cfg(feature = "compression")]
+            #[cfg(feature = "ws-compression")]
             compression: options.compression.or(&router.compression).enabled(),
             options: Arc::new(options),
             message: OnceLock::new(),
@@ -109,7 +109,7 @@ impl Rules {
         if self.options.max_rate == Some(0) {
             mistakes.push("max_rate must not be 0".to_owned());
         }
-        #[cfg(feature = "compression")]
+        #[cfg(feature = "ws-compression")]
         mistakes.extend(self.compression.and_then(Deflate::issue));
         let code = self.options.logged_out_code;
         if !may_be_sent(code) {
@@ -158,9 +158,9 @@ impl Rules {
 
     /// Returns true if messages are compressed for clients that offer it.
     pub(crate) fn compresses(&self) -> bool {
-        #[cfg(feature = "compression")]
+        #[cfg(feature = "ws-compression")]
         let is_on = self.compression.is_some();
-        #[cfg(not(feature = "compression"))]
+        #[cfg(not(feature = "ws-compression"))]
         let is_on = false;
         is_on
     }
@@ -202,7 +202,7 @@ pub(crate) struct Negotiated {
     pub(crate) accept: Option<String>,
     pub(crate) protocol: Option<String>,
     /// `None` if messages are not compressed.
-    #[cfg(feature = "compression")]
+    #[cfg(feature = "ws-compression")]
     pub(crate) compression: Option<Agreed>,
 }
 
@@ -253,7 +253,7 @@ fn validate(req: &Request, rules: &Rules) -> Result<Negotiated, ApiError> {
         upgrade,
         accept,
         protocol,
-        #[cfg(feature = "compression")]
+        #[cfg(feature = "ws-compression")]
         compression: rules.compression.and_then(|ours| negotiate(headers, ours)),
     })
 }

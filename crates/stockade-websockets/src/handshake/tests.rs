@@ -11,7 +11,7 @@ fn rules(options: WebSocketOptions) -> Arc<Rules> {
     let router = RouterRules {
         allowed_origins: Setting::Inherit,
         max_payload: 1_048_576,
-        #[cfg(feature = "compression")]
+        #[cfg(feature = "ws-compression")]
         compression: Setting::Off,
         connections: Connections::new(10, 10),
     };

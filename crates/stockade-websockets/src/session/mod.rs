@@ -29,7 +29,7 @@ use tokio::time::sleep;
 
 use crate::close::{Close, Violation};
 use crate::decoder::Decoder;
-#[cfg(feature = "compression")]
+#[cfg(feature = "ws-compression")]
 use crate::deflate::{Agreed, Deflater, Inflater};
 use crate::frame::OpCode;
 use crate::limits::Permit;
@@ -153,7 +153,7 @@ impl Session {
     }
 
     /// Compresses messages in both directions, as the handshake negotiated.
-    #[cfg(feature = "compression")]
+    #[cfg(feature = "ws-compression")]
     fn compress(&mut self, agreed: Agreed) {
         self.decoder.accept_compressed(Inflater::new(agreed));
         self.send_queue.compress(Deflater::new(agreed));
@@ -262,7 +262,7 @@ impl Session {
 
 impl SessionFuture {
     /// Compresses messages in both directions, as the handshake negotiated.
-    #[cfg(feature = "compression")]
+    #[cfg(feature = "ws-compression")]
     pub(crate) fn compressed(mut self, agreed: Option<Agreed>) -> Self {
         if let Some(agreed) = agreed {
             self.session.compress(agreed);

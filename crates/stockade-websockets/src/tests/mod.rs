@@ -1,7 +1,7 @@
 //! In-process connections: our server over a pipe, with tungstenite as the
 //! client.
 
-#[cfg(feature = "compression")]
+#[cfg(feature = "ws-compression")]
 mod compression;
 mod endings;
 mod sink;
@@ -67,7 +67,7 @@ async fn answer(
     let router = RouterRules {
         allowed_origins: Setting::Inherit,
         max_payload: 1_048_576,
-        #[cfg(feature = "compression")]
+        #[cfg(feature = "ws-compression")]
         compression: Setting::Off,
         connections,
     };
