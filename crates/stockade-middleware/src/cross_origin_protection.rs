@@ -56,6 +56,7 @@ use stockade_stages::cors::policy_internals::origin_of;
 ///
 /// # Beyond the spec
 /// The specification does not define CSRF protection.
+#[doc(alias = "csrf")]
 pub fn with_cross_origin_protection() -> CrossOriginProtection {
     let refusal = ApiError::new(403, "Forbidden").with_member("message", MESSAGE).repeated();
     CrossOriginProtection { trusted: Vec::new(), mistakes: Vec::new(), refusal }
@@ -63,6 +64,7 @@ pub fn with_cross_origin_protection() -> CrossOriginProtection {
 
 /// Middleware that rejects requests from other origins; see
 /// [`with_cross_origin_protection`].
+#[doc(alias = "csrf")]
 #[derive(Clone, Debug)]
 #[must_use = "it does nothing until a route or a router uses it"]
 pub struct CrossOriginProtection {

@@ -25,6 +25,7 @@ use crate::{RouteEntry, RouteTree};
 ///
 /// # Beyond the spec
 /// The specification does not have such routes.
+#[doc(alias = "healthz")]
 #[track_caller]
 pub fn health_routes() -> RouteTree {
     let unlimited = |entry: RouteEntry| {

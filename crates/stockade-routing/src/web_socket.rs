@@ -41,6 +41,7 @@ impl Router {
     /// router.add_web_socket_route("/echo", echo, WebSocketOptions::new()).name("echo");
     /// assert!(router.build().is_ok());
     /// ```
+    #[doc(alias = "websocket")]
     // Spec: Router construction and members › addWebSocketRoute.
     #[track_caller]
     #[doc(alias = "addWebSocketRoute")]

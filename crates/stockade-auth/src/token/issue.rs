@@ -68,6 +68,7 @@ pub fn generate_jwt<K: SigningKeys + ?Sized>(
 /// assert!(issuer.issue(json!({ "scopes": "x".repeat(2_048) }), "1h", &secret).is_err());
 /// # Ok::<(), stockade_errors::ConfigError>(())
 /// ```
+#[doc(alias = "jwt")]
 #[derive(Clone, Debug)]
 pub struct TokenIssuer {
     algorithm: TokenAlgorithm,

@@ -97,6 +97,7 @@ pub fn verify_token_as<T: DeserializeOwned>(
 /// # Beyond the spec
 /// The specification has none of these options. A verifier without options
 /// behaves like [`verify_token`].
+#[doc(alias = "jwt")]
 #[derive(Clone, Debug)]
 pub struct TokenVerifier {
     /// `None` for the default of the keys.

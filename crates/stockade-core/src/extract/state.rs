@@ -34,6 +34,7 @@ use crate::{FromRequest, Request, RouteDescription};
 /// assert!(router.build().unwrap_err().to_string().contains("was not provided"));
 /// # }
 /// ```
+#[doc(alias = "inject")]
 #[derive(Debug)]
 pub struct State<T>(pub Arc<T>);
 

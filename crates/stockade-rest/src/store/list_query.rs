@@ -10,6 +10,7 @@ use super::{RowFilter, Versioned};
 ///
 /// A resource creates it from a validated request: the fields are configured,
 /// and the values match their schemas.
+#[doc(alias = "paginate")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListQuery {
     /// The filters. An item must pass all of them. Default: none.
@@ -145,6 +146,7 @@ impl Direction {
 }
 
 /// A page of items.
+#[doc(alias = "paginate")]
 #[derive(Clone, Debug)]
 pub struct Page<T> {
     /// The items, in the requested order.

@@ -60,6 +60,7 @@ use stockade_errors::{ConfigError, ConfigIssue};
 /// value, `false` to remove a default header, or `true` to use its default.
 /// Headers that are not listed have their defaults. `true` or `false` for a
 /// name without a default is an error.
+#[doc(alias = "helmet")]
 // Spec: Response headers.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[must_use = "headers do nothing until they are applied"]

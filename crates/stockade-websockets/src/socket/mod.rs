@@ -44,6 +44,7 @@ use crate::waker_set::WakerSet;
 ///     Ok(())
 /// }
 /// ```
+#[doc(alias = "websocket")]
 // Spec: WebSocket routes.
 #[derive(Debug)]
 pub struct WebSocket {

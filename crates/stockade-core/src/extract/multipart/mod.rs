@@ -78,6 +78,7 @@ use crate::{FromRequest, Request, RouteDescription};
 /// `mediaType`. Any body other than `multipart/form-data` gets a 415.
 ///
 /// `Multipart` without a type returns the [parts](Parts) as they arrive.
+#[doc(alias = "upload")]
 #[derive(Debug)]
 pub struct Multipart<T = Parts>(pub T);
 

@@ -58,6 +58,7 @@ use crate::CrossOriginProtection;
 /// ```
 ///
 /// [`with_auth`](super::with_auth) turns the methods into middleware.
+#[doc(alias = "jwt")]
 // Spec: Authentication › Bearer-token middleware.
 #[derive(Clone, Debug)]
 #[must_use = "it does nothing until it is the `auth` of routes"]
