@@ -52,6 +52,11 @@
 //! This documentation is the reference of all items. [`book`] lists the
 //! chapters that explain tasks and concepts.
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// Features of other crates that this crate always enables.
+#![cfg_attr(docsrs, doc(auto_cfg(hide(feature = "derive"))))]
+#![cfg_attr(docsrs, doc(auto_cfg(hide(feature = "lock"))))]
+#![cfg_attr(docsrs, doc(auto_cfg(hide(feature = "policy"))))]
+#![cfg_attr(docsrs, doc(auto_cfg(hide(feature = "write"))))]
 
 #[cfg(feature = "actix")]
 #[doc(inline)]

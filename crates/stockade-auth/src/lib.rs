@@ -64,6 +64,8 @@
 //! - The crate agrees with 36 of Wycheproof's 40 cases for HS256. Cases 367 and
 //!   370 are the same text as the valid case 357. Cases 372 and 373 expect the
 //!   verifier to skip a character that base64url does not contain.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // Spec: Authentication.
 
 // Modules:

@@ -23,6 +23,8 @@
 //!
 //! This crate depends only on JSON. It does not contain HTTP code and does not
 //! need a runtime.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // Spec: Errors.
 
 mod api_error;

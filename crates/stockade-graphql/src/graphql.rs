@@ -293,7 +293,6 @@ impl GraphQl {
     /// schema. It receives subscription events without a WebSocket. Default:
     /// false.
     #[cfg(feature = "graphiql")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "graphiql")))]
     pub fn graphiql(mut self, is_served: bool) -> Self {
         self.graphiql = is_served;
         self

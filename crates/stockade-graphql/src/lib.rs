@@ -31,6 +31,7 @@
 // - `page`: the GraphiQL page.
 // - `sse`: subscriptions over POST with server-sent events.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 mod accept;
@@ -60,6 +61,7 @@ mod upload;
 mod web_socket;
 
 /// The GraphQL implementation; its types and macros define a schema.
+#[doc(no_inline)]
 pub use async_graphql;
 pub use complexity::list_complexity;
 pub use graphql::GraphQl;

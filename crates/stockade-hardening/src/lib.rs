@@ -53,7 +53,6 @@ mod shot;
 mod test_clock;
 
 #[cfg(feature = "contract")]
-#[cfg_attr(docsrs, doc(cfg(feature = "contract")))]
 pub use contract::{Contract, ContractError};
 pub use credentials::Credentials;
 pub use form::MultipartForm;
@@ -65,7 +64,6 @@ pub use into_app::IntoApp;
 pub use lock::assert_routes_lock;
 pub use policy::assert_policy;
 #[cfg(feature = "proptest")]
-#[cfg_attr(docsrs, doc(cfg(feature = "proptest")))]
 pub use properties::{
     NotChecked, Property, PropertyCheck, PropertyFailure, RouteReport, SchemaReport, check_schemas,
 };

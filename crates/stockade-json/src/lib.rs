@@ -19,6 +19,7 @@
 //!
 //! This crate is internal to stockade and may change with each version. Use
 //! serde_json in programs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod count;
 #[cfg(feature = "write")]

@@ -5,6 +5,7 @@
 //!
 //! While a router is built, the middleware, the extractors and the return type
 //! of each route add to its [`description`].
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // Contents of the modules:
 // - `route`: `RouteMap` and its parts; `response`, `idempotency`, `route_docs`,

@@ -169,6 +169,8 @@
 //! | `Preconditions` (feature `conditional`) | the conditions for a change by the handler |
 //! | `Session`, `SetSession` (feature `sessions`) | the session of a request, and the cookie that begins or ends one |
 //! | [`RequestId`], [`TraceContext`] | the id of a request, and its trace |
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // Spec: Middleware helpers; Response headers; Limits.
 
 mod accept_encoding;

@@ -3,6 +3,8 @@
 //! Nothing needs to be declared twice: the document is derived from the route
 //! map. The extractors, the return type and the middleware of each route
 //! describe themselves for the map.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // Spec: What the service does › `withOpenApi`, `createApiRouter` (names without behaviour).
 // Source: OpenAPI 3.1.1.
 

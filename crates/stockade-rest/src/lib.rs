@@ -62,6 +62,7 @@
 //! are not in responses, filters, sorts or cursors. A patch can change such a
 //! field but does not see it. A duplicate value in a hidden field gets a 409
 //! that does not name the field.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // Modules:
 // - `entity`: `Entity`, the item types; `access`: `Access` and `Operation`.

@@ -2,6 +2,8 @@
 //!
 //! [`Router::build`] checks the definition in a [`Router`] and compiles it to
 //! an [`App`], which handles requests from any source.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // Spec: Router construction and members; Path syntax.
 
 // Contents of the modules:

@@ -60,6 +60,8 @@
 //! `SystemTime` is recognized by its serde name and its field names,
 //! `secs_since_epoch` and `nanos_since_epoch`. Data that serde buffers while
 //! reading (`flatten`, `untagged`) is read by the rules of serde.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // Spec: Serialization helpers.
 
 // Modules:

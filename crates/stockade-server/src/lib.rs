@@ -87,6 +87,8 @@
 //!   `response_body`: the response body.
 //! - `upgraded`: connections that switch to another protocol, such as
 //!   WebSockets.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // Spec: Router construction and members › createServer.
 
 mod accept;

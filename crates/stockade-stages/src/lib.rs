@@ -12,6 +12,8 @@
 //! A router prepares the stages once and calls them for each request. Most of
 //! them also exist as middleware for single routes, such as [`with_cors`] and
 //! [`with_rate_limit`]. Programs use the stages through `stockade::middleware`.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // Spec: Middleware helpers; Response headers; Limits.
 
 mod client_address;

@@ -234,7 +234,6 @@ impl TestClient {
     /// Panics if the map has errors. Also panics for a [`live`](Self::live)
     /// client, which does not have a map.
     #[cfg(feature = "contract")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "contract")))]
     #[track_caller]
     #[must_use]
     pub fn with_contract(mut self) -> Self {

@@ -86,6 +86,7 @@
 //!
 //! [`App::handle`]: stockade_routing::App::handle
 //! [`App::route_map`]: stockade_routing::App::route_map
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // Modules:
 // - `client`, `request`: `TestClient`, `TestRequest`, `TestError`.
@@ -116,7 +117,6 @@ pub use event::TestEvent;
 pub use request::TestRequest;
 pub use response::{IntoStatus, TestResponse};
 #[cfg(feature = "conformance")]
-#[cfg_attr(docsrs, doc(cfg(feature = "conformance")))]
 #[doc(inline)]
 pub use stockade_conformance as conformance;
 #[doc(inline)]
@@ -126,11 +126,9 @@ pub use stockade_hardening::{
     assert_routes_lock,
 };
 #[cfg(feature = "contract")]
-#[cfg_attr(docsrs, doc(cfg(feature = "contract")))]
 #[doc(inline)]
 pub use stockade_hardening::{Contract, ContractError};
 #[cfg(feature = "proptest")]
-#[cfg_attr(docsrs, doc(cfg(feature = "proptest")))]
 #[doc(inline)]
 pub use stockade_hardening::{
     NotChecked, Property, PropertyCheck, PropertyFailure, RouteReport, SchemaReport, check_schemas,

@@ -153,6 +153,8 @@
 //!   these crates.
 //!
 //! [`Schema`]: struct@Schema
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // Spec: Validation schemas.
 
 // Modules:
