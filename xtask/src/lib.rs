@@ -52,6 +52,7 @@ mod test_alone;
 mod tidy;
 
 use std::env;
+use std::fs;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -516,7 +517,15 @@ const ON_THE_PLAIN_PATH: &[&str] = &[
 fn package() -> Outcome {
     let mut args = vec!["package"];
     audit::crates().for_each(|krate| args.extend(["-p", krate]));
-    cargo(&args)
+    cargo(&args)?;
+    let manifest =
+        fs::read_to_string(root().join("Cargo.toml")).map_err(|error| error.to_string())?;
+    for key in tidy::ADDRESSES {
+        if manifest.contains(&format!("\n{key} = \"\"\n")) {
+            skip(&format!("the address `{key}`: set it in `[workspace.package]` of Cargo.toml"));
+        }
+    }
+    Ok(())
 }
 
 fn doc() -> Outcome {

@@ -55,7 +55,9 @@ fn file(name: &str, text: &str, specification: &Specification, files: &Files) ->
             }
         }
         Some("md") if !is_copied => faults.extend(files.faults(name, text)),
-        Some("toml") if name.starts_with("crates") => faults.extend(manifest(name, text)),
+        Some("toml") if name.starts_with("crates") || name == "facade/Cargo.toml" => {
+            faults.extend(manifest(name, text));
+        }
         _ => {}
     }
     faults
@@ -141,8 +143,20 @@ fn manifest(name: &str, text: &str) -> Vec<String> {
             faults.push(format!("{name}: the package key `{key}` is missing"));
         }
     }
+    for key in ADDRESSES {
+        if !text.contains(&format!("\n{key}.workspace = true\n")) {
+            faults.push(format!("{name}: `{key}.workspace = true` is missing"));
+        }
+    }
+    if !text.contains("\n[package.metadata.docs.rs]\nall-features = true\n") {
+        faults.push(format!("{name}: `[package.metadata.docs.rs] all-features = true` is missing"));
+    }
     faults
 }
+
+/// The package keys with an address, which all libraries inherit from the
+/// workspace.
+pub const ADDRESSES: [&str; 3] = ["repository", "homepage", "documentation"];
 
 pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -174,7 +188,7 @@ mod tests {
         assert_eq!(source("a.rs", "//! A.\n#[ignore = \"slow\"]\n").len(), 1);
         let needs = "//! A.\n#[ignore = \"needs a server: cargo xtask sql\"]\n";
         assert_eq!(source("a.rs", needs), Vec::<String>::new());
-        assert_eq!(manifest("Cargo.toml", "[package]\n").len(), 5);
+        assert_eq!(manifest("Cargo.toml", "[package]\n").len(), 9);
     }
 
     #[test]
