@@ -32,6 +32,7 @@ mod lengths;
 pub mod live_page;
 mod lock_diff;
 mod names;
+mod nginx;
 mod openapi;
 mod package;
 mod patterns;
@@ -225,6 +226,13 @@ const TASKS: &[Task] = &[
         about: "run the quick start of the README in an empty folder",
         when: Nightly,
         run: quickstart::run,
+    },
+    // Installs a package.
+    Task {
+        name: "nginx",
+        about: "run the last program of the tutorial and a WebSocket behind nginx",
+        when: Nightly,
+        run: nginx::run,
     },
     Task {
         name: "browser",

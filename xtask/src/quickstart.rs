@@ -103,13 +103,13 @@ fn link(from: &Path, to: &Path) -> Outcome {
 }
 
 /// Returns a port that was free at this moment.
-fn free_port() -> Result<u16, String> {
+pub(crate) fn free_port() -> Result<u16, String> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(|error| error.to_string())?;
     listener.local_addr().map(|address| address.port()).map_err(|error| error.to_string())
 }
 
 /// Waits until the program accepts connections.
-fn wait_for(address: &str) -> Outcome {
+pub(crate) fn wait_for(address: &str) -> Outcome {
     let end = Instant::now() + Duration::from_secs(60);
     while TcpStream::connect(address).is_err() {
         if Instant::now() > end {

@@ -1,0 +1,343 @@
+//! Runs two programs behind nginx: the last program of the tutorial with its
+//! `nginx.conf`, and a WebSocket echo with the configuration of the book.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::quickstart::{free_port, wait_for};
+use crate::running::Running;
+use crate::{
+    Outcome, announce, cargo, debian, is_part_of, redis, root, skip, target_directory as target,
+};
+
+pub fn run() -> Outcome {
+    let Some(nginx) = find_nginx() else {
+        if is_part_of("nginx") {
+            return Err("nginx is missing (`apt-get install nginx`)".to_owned());
+        }
+        skip("two programs behind nginx (`apt-get install nginx`, then `cargo xtask nginx`)");
+        return Ok(());
+    };
+    let folder = target()?.join("nginx");
+    // The folder may not exist.
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    cargo(&["build", "-p", "stockade-tutorial", "--bin", "09-deployment"])?;
+    cargo(&["build", "-p", "stockade-examples", "--example", "echo"])?;
+    let mut checks = Checks::default();
+    notes(&nginx, &folder, &mut checks)?;
+    echo(&nginx, &folder, &mut checks)?;
+    if checks.faults.is_empty() { Ok(()) } else { Err(checks.faults.join("\n")) }
+}
+
+fn find_nginx() -> Option<PathBuf> {
+    redis::program_of(&["nginx"]).or_else(|| {
+        let is_installed = debian::install(&["nginx"]).unwrap_or(false);
+        if is_installed { redis::program_of(&["nginx"]) } else { None }
+    })
+}
+
+/// Checks the last program of the tutorial.
+fn notes(nginx: &Path, folder: &Path, checks: &mut Checks) -> Outcome {
+    let address = format!("127.0.0.1:{}", free_port()?);
+    let log = folder.join("notes.log");
+    let mut program = Command::new(target()?.join("debug/09-deployment"));
+    program.env("NOTES_ADDRESS", &address).env("NOTES_DB", folder.join("notes.db"));
+    program.env("NOTES_SECRET", "a secret of thirty-two bytes or more").env("NOTES_PROXIES", "1");
+    let _program = start(&mut program, &log, "the program of the tutorial")?;
+    wait_for(&address)?;
+    let path = root().join("examples/tutorial/09-deployment/nginx.conf");
+    let conf = fs::read_to_string(&path).map_err(|error| error.to_string())?;
+    let proxy = Nginx::start(nginx, folder, "notes", &conf, &address)?;
+    let send = |method, path, header: &str, body: &str| {
+        request(&proxy.address, method, path, header, body)
+    };
+
+    let account = r#"{"name": "ada", "password": "correct horse"}"#;
+    checks.status("registration", 201, &send("POST", "/users", "", account)?);
+    let login = send("POST", "/login", "", account)?;
+    checks.status("login", 200, &login);
+    let token = login.body.split('"').nth(3).unwrap_or_default();
+    let token = format!("Authorization: Bearer {token}\r\n");
+    let note = r#"{"title": "Tea", "text": "green"}"#;
+    checks.status("a note", 201, &send("POST", "/notes", &token, note)?);
+    let list = send("GET", "/notes", &token, "")?;
+    checks.status("the list of notes", 200, &list);
+    checks.holds("the list has the note", list.body.contains("Tea"));
+
+    let long = |length| format!(r#"{{"title": "Long", "text": "{}"}}"#, "x".repeat(length));
+    let checked = send("POST", "/notes", &token, &long(60_000))?;
+    checks.status("a body of 60 kB, which the program rejects", 400, &checked);
+    checks.holds("the response is JSON", checked.body.starts_with('{'));
+    let too_large = send("POST", "/notes", &token, &long(70_000))?;
+    checks.status("a body of 70 kB, which nginx rejects", 413, &too_large);
+    checks.holds("the response is a page of nginx", too_large.body.contains("nginx"));
+    let direct = request(&address, "POST", "/notes", &token, &long(70_000))?;
+    checks.status("the same body without nginx", 413, &direct);
+
+    checks.status("the health check through nginx", 404, &send("GET", "/health/live", "", "")?);
+    let direct = request(&address, "GET", "/health/live", "", "")?;
+    checks.status("the health check without nginx", 200, &direct);
+
+    let wrong = account.replace("correct", "wrong");
+    let mut last = 0;
+    for number in 1..=LOGINS {
+        let forged = format!("X-Forwarded-For: 203.0.113.{number}\r\n");
+        last = send("POST", "/login", &forged, &wrong)?.status;
+    }
+    checks.is_equal("the last login with a forged X-Forwarded-For", 429, last);
+    let log = fs::read_to_string(log).map_err(|error| error.to_string())?;
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains("POST /login")).collect();
+    checks.holds(
+        "the access log has the address of the client",
+        !lines.is_empty() && lines.iter().all(|line| line.contains("127.0.0.1")),
+    );
+    checks.holds(
+        "the access log has neither a forged address nor the address of nginx",
+        !log.contains("203.0.113.") && !log.contains(ADDRESS_OF_NGINX),
+    );
+    Ok(())
+}
+
+/// The number of wrong logins. The program allows ten per minute, and a client
+/// that could choose its address would have more.
+const LOGINS: u8 = 12;
+
+/// Checks a WebSocket with the configuration in the book.
+fn echo(nginx: &Path, folder: &Path, checks: &mut Checks) -> Outcome {
+    let port = free_port()?;
+    let address = format!("127.0.0.1:{port}");
+    let mut program = Command::new(target()?.join("debug/examples/echo"));
+    program.env("PORT", port.to_string()).stdout(Stdio::null());
+    let _program = start(&mut program, &folder.join("echo.log"), "echo")?;
+    wait_for(&address)?;
+    let chapter = fs::read_to_string(root().join("book/src/operations/docker.md"))
+        .map_err(|error| error.to_string())?;
+    let (_, location) = chapter
+        .split_once("```text\nlocation / {")
+        .ok_or("book/src/operations/docker.md has no `location` block")?;
+    let (location, _) = location.split_once("\n```").unwrap_or((location, ""));
+    let conf = format!(
+        "events {{}}\n\nhttp {{\n    map $http_upgrade $connection_upgrade {{\n        default \
+         upgrade;\n        '' close;\n    }}\n    server {{\n        listen 8080;\n        \
+         location / {{{location}\n    }}\n}}\n"
+    );
+    let proxy = Nginx::start(nginx, folder, "echo", &conf, &address)?;
+    checks.status(
+        "a request next to the WebSocket",
+        200,
+        &request(&proxy.address, "GET", "/", "", "")?,
+    );
+    // The program accepts the origin only if nginx forwards `Host` unchanged.
+    let got = web_socket(&proxy.address, &format!("http://{}", proxy.address))?;
+    checks.holds("a WebSocket echoes a message", got.ends_with(b"\x81\x05hello"));
+    let got = web_socket(&proxy.address, "http://other.example")?;
+    checks.holds("a WebSocket of another origin gets a 403", got.starts_with(b"HTTP/1.1 403"));
+    Ok(())
+}
+
+/// Opens a WebSocket, sends `hello`, and returns the received bytes.
+fn web_socket(address: &str, origin: &str) -> Result<Vec<u8>, String> {
+    let fault = |error: std::io::Error| format!("{address}: {error}");
+    let mut stream = connect(address)?;
+    let head = format!(
+        "GET / HTTP/1.1\r\nHost: {address}\r\nOrigin: {origin}\r\nConnection: upgrade\r\n\
+         Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+         Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).map_err(fault)?;
+    let mut got = Vec::new();
+    let mut piece = [0; 1024];
+    while !got.windows(4).any(|bytes| bytes == b"\r\n\r\n") {
+        match stream.read(&mut piece).map_err(fault)? {
+            0 => return Ok(got),
+            count => got.extend_from_slice(&piece[..count]),
+        }
+    }
+    if got.starts_with(b"HTTP/1.1 101") {
+        // A text frame; its mask has only zeros.
+        stream.write_all(b"\x81\x85\0\0\0\0hello").map_err(fault)?;
+        let count = stream.read(&mut piece).map_err(fault)?;
+        got.extend_from_slice(&piece[..count]);
+    }
+    Ok(got)
+}
+
+/// A running nginx, ended on drop.
+struct Nginx {
+    _process: Running,
+    address: String,
+}
+
+impl Nginx {
+    /// Starts nginx with this configuration: the port 8080 becomes a free port,
+    /// and the upstream on port 3000 becomes `upstream`.
+    fn start(
+        nginx: &Path,
+        folder: &Path,
+        name: &str,
+        conf: &str,
+        upstream: &str,
+    ) -> Result<Self, String> {
+        let address = format!("127.0.0.1:{}", free_port()?);
+        let conf = adapted(conf, &address, upstream, folder)?;
+        let path = folder.join(format!("{name}.conf"));
+        fs::write(&path, conf).map_err(|error| format!("{}: {error}", path.display()))?;
+        let mut command = Command::new(nginx);
+        command.arg("-c").arg(&path).args(["-e", "stderr", "-g"]);
+        // One process, so that the end of the task ends it.
+        let pid = folder.join(format!("{name}.pid"));
+        command.arg(format!("daemon off; master_process off; pid {};", pid.display()));
+        let log = folder.join(format!("{name}-nginx.log"));
+        let process = start(&mut command, &log, "nginx")?;
+        wait_for(&address)?;
+        Ok(Self { _process: process, address })
+    }
+}
+
+/// Replaces the addresses and adds the folders of the test. nginx connects from
+/// another address than the client, so the program can tell them apart.
+fn adapted(conf: &str, address: &str, upstream: &str, folder: &Path) -> Result<String, String> {
+    let mut conf = conf.to_owned();
+    let mut settings =
+        format!("http {{\n    proxy_bind {ADDRESS_OF_NGINX};\n    access_log off;\n");
+    for name in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"] {
+        settings += &format!("    {name}_temp_path {}/{name};\n", folder.display());
+    }
+    for (old, new) in [
+        ("listen 8080;", format!("listen {address};")),
+        ("127.0.0.1:3000;", format!("{upstream};")),
+        ("http {\n", settings),
+    ] {
+        if conf.matches(old).count() != 1 {
+            return Err(format!("the configuration of nginx must contain {old:?} once"));
+        }
+        conf = conf.replace(old, &new);
+    }
+    Ok(conf)
+}
+
+const ADDRESS_OF_NGINX: &str = "127.0.0.2";
+
+fn start(command: &mut Command, log: &Path, name: &str) -> Result<Running, String> {
+    let file = File::create(log).map_err(|error| format!("{}: {error}", log.display()))?;
+    announce(command);
+    Running::start(command.stderr(file), name)
+}
+
+struct Response {
+    status: u16,
+    body: String,
+}
+
+/// Sends a request on a new connection. `header` has lines that end with CRLF.
+fn request(
+    address: &str,
+    method: &str,
+    path: &str,
+    header: &str,
+    body: &str,
+) -> Result<Response, String> {
+    let fault = |error: std::io::Error| format!("{address}: {error}");
+    let mut stream = connect(address)?;
+    let content = match body.len() {
+        0 => String::new(),
+        length => format!("Content-Type: application/json\r\nContent-Length: {length}\r\n"),
+    };
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{header}{content}\r\n\
+         {body}"
+    );
+    match stream.write_all(request.as_bytes()) {
+        // The server may respond before it has received the whole body.
+        Err(error)
+            if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {}
+        written => written.map_err(fault)?,
+    }
+    let mut bytes = Vec::new();
+    let read = stream.read_to_end(&mut bytes);
+    if bytes.is_empty() {
+        read.map_err(fault)?;
+    }
+    response(&String::from_utf8_lossy(&bytes)).ok_or(format!("{address}: no response to {path}"))
+}
+
+fn response(text: &str) -> Option<Response> {
+    let (head, body) = text.split_once("\r\n\r\n")?;
+    let status = head.split(' ').nth(1)?.parse().ok()?;
+    Some(Response { status, body: body.to_owned() })
+}
+
+fn connect(address: &str) -> Result<TcpStream, String> {
+    let connect = || {
+        let stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(Duration::from_secs(30)))?;
+        Ok(stream)
+    };
+    connect().map_err(|error: std::io::Error| format!("{address}: {error}"))
+}
+
+/// The failed checks. Each check prints a line.
+#[derive(Default)]
+struct Checks {
+    faults: Vec<String>,
+}
+
+impl Checks {
+    fn status(&mut self, what: &str, expected: u16, response: &Response) {
+        self.is_equal(what, expected, response.status);
+    }
+
+    fn is_equal(&mut self, what: &str, expected: u16, found: u16) {
+        println!("{what}: {found}");
+        if expected != found {
+            self.faults.push(format!("{what}: expected {expected}, found {found}"));
+        }
+    }
+
+    fn holds(&mut self, what: &str, is_true: bool) {
+        println!("{what}: {}", if is_true { "yes" } else { "no" });
+        if !is_true {
+            self.faults.push(format!("{what}: no"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_is_adapted() {
+        let conf = "http {\n    server {\n        listen 8080;\n        proxy_pass \
+                    http://127.0.0.1:3000;\n    }\n}\n";
+        let found = adapted(conf, "127.0.0.1:1", "127.0.0.1:2", Path::new("/x")).unwrap();
+        for part in
+            ["listen 127.0.0.1:1;", "http://127.0.0.1:2;", "proxy_bind 127.0.0.2;", " /x/proxy;"]
+        {
+            assert!(found.contains(part), "{part} is not in {found}");
+        }
+        assert!(adapted("http {\n", "a", "b", Path::new("/x")).is_err());
+    }
+
+    #[test]
+    fn a_response_has_a_status_and_a_body() {
+        let found = response("HTTP/1.1 413 Too Large\r\na: b\r\n\r\npage").unwrap();
+        assert_eq!((found.status, found.body.as_str()), (413, "page"));
+        assert!(response("HTTP/1.1 200 OK\r\n").is_none());
+    }
+
+    #[test]
+    fn failed_checks_are_collected() {
+        let mut checks = Checks::default();
+        checks.is_equal("a", 200, 200);
+        checks.is_equal("b", 200, 404);
+        checks.holds("c", true);
+        checks.holds("d", false);
+        assert_eq!(checks.faults, ["b: expected 200, found 404", "d: no"]);
+    }
+}
