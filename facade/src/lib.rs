@@ -45,7 +45,8 @@
 //! | [`policy`] | rules for all routes |
 //! | [`prelude`] | the names that most programs use |
 //!
-//! The modules of optional features name their feature.
+//! The modules of optional features name their feature. Examples with
+//! `TestClient` need the feature `testing`.
 //!
 //! # The book
 //!

@@ -8,6 +8,9 @@
 //! The test provides a function that lets time pass. The function advances the
 //! clock of the store, or waits if it does not control the clock.
 //!
+//! The crate `stockade` exports them as `stockade::testing::conformance` with
+//! the feature `conformance`.
+//!
 //! ```
 //! use stockade::middleware::idempotency::MemoryIdempotencyStore;
 //! use stockade::testing::{TestClock, conformance};

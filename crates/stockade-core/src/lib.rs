@@ -2,6 +2,9 @@
 //!
 //! This crate does not depend on a server, a runtime or a router. A [`Request`]
 //! can come from any host, and an [`Endpoint`] handles it.
+//!
+//! Examples with `TestClient` need the feature `testing` of the crate
+//! `stockade`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 // Spec: Request object; Handler contract; Middleware contract.

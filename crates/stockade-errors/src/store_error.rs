@@ -23,6 +23,8 @@ use crate::{ApiError, BoxError, FieldError};
 /// | [`Busy`](Self::Busy) | 503 with `Retry-After`, in whole seconds; the source is logged |
 /// | [`Failed`](Self::Failed) | 500; the source is logged |
 ///
+/// The example needs the feature `rest` of the crate `stockade`.
+///
 /// ```
 /// use serde::{Deserialize, Serialize};
 /// use stockade::prelude::*;

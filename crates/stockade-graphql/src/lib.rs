@@ -6,6 +6,9 @@
 //! execution. stockade provides the HTTP layer, the limits, and the errors that
 //! clients receive.
 //!
+//! Examples with `TestClient` need the feature `testing` of the crate
+//! `stockade`.
+//!
 //! Source: <https://spec.graphql.org/September2025/>, and
 //! <https://graphql.github.io/graphql-over-http/draft/>.
 

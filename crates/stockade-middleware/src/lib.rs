@@ -2,6 +2,9 @@
 //! ([`Middleware`]), the helpers that the specification names, and the built-in
 //! stages of a router from the crate `stockade-stages`.
 //!
+//! Examples with `TestClient` need the feature `testing` of the crate
+//! `stockade`.
+//!
 //! # Forms
 //!
 //! There are three forms, which differ in their signature:

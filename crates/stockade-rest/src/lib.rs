@@ -5,6 +5,9 @@
 //! limits, documentation and validation apply to these routes as to any other
 //! route.
 //!
+//! Examples with `TestClient` need the feature `testing` of the crate
+//! `stockade`.
+//!
 //! # Lists and pagination
 //!
 //! `GET /products` returns `{"items": […], "next": "…"}`.

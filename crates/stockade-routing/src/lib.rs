@@ -2,6 +2,9 @@
 //!
 //! [`Router::build`] checks the definition in a [`Router`] and compiles it to
 //! an [`App`], which handles requests from any source.
+//!
+//! Examples with `TestClient` need the feature `testing` of the crate
+//! `stockade`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 // Spec: Router construction and members; Path syntax.

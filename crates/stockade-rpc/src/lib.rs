@@ -6,6 +6,9 @@
 //! its return value is the result. A method can have middleware, limits and
 //! documentation, and it is listed in the route map.
 //!
+//! Examples with `TestClient` need the feature `testing` of the crate
+//! `stockade`.
+//!
 //! Source: <https://www.jsonrpc.org/specification>.
 
 // Modules:
