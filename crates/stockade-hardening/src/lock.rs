@@ -176,8 +176,8 @@ mod tests {
         check(None, Some("true"), Ok(Mode::None));
         check(Some("write"), None, Ok(Mode::Harmless));
         check(Some("accept"), Some("false"), Ok(Mode::All));
-        check(Some("write"), Some("true"), Err("so is CI"));
-        check(Some("ACCEPT"), None, Err("`write` or `accept`, and not \"ACCEPT\""));
+        check(Some("write"), Some("true"), Err("CI are both set"));
+        check(Some("ACCEPT"), None, Err("`write` or `accept`, found \"ACCEPT\""));
     }
 
     #[test]

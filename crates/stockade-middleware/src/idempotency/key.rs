@@ -339,8 +339,8 @@ mod tests {
         check(r#""a\"#, Err("backslash"));
         check("\"ä\"", Err("visible ASCII"));
         check("\"a\tb\"", Err("visible ASCII"));
-        check("\"a\", \"b\"", Err("follow"));
-        check("\"a\";x=1", Err("follow"));
+        check("\"a\", \"b\"", Err("closing quote"));
+        check("\"a\";x=1", Err("closing quote"));
         check(&format!("\"{}\"", "a".repeat(256)), Err("255"));
     }
 
@@ -360,7 +360,7 @@ mod tests {
             check(line, Err("without quotes"));
         }
         check("\"a", Err("double quotes"));
-        check("\"a\", \"b\"", Err("follow"));
+        check("\"a\", \"b\"", Err("closing quote"));
     }
 
     fn request(user: Option<Value>, client: &str) -> Request {

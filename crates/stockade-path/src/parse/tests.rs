@@ -112,17 +112,17 @@ fn names_are_present_separated_and_unique() {
     check_error("a/:b:c", ":c", "requires text between \":c\"");
     check_error("/:a?:b", ":b", "requires text between");
     check_error(r"/:a(\d):b", ":b", "requires text between");
-    check_error("/:id/x/:id", ":id", "two parameters named \"id\"");
-    check_error("/*/*", "*", "named \"splat\"");
-    check_error("/:splat/**", "**", "named \"splat\"");
-    check_error("/*/:splat", ":splat", "named \"splat\"");
+    check_error("/:id/x/:id", ":id", "duplicate parameter \"id\"");
+    check_error("/*/*", "*", "duplicate parameter \"splat\"");
+    check_error("/:splat/**", "**", "duplicate parameter \"splat\"");
+    check_error("/*/:splat", ":splat", "duplicate parameter \"splat\"");
 }
 
 #[test]
 fn explains_malformed_expressions() {
     check_error("/:a(b", "(", "does not close the parenthesis at byte 3");
-    check_error(r"/:a(b\)", "(", "never closes");
-    check_error("/:a([)", "(", "never closes");
+    check_error(r"/:a(b\)", "(", "does not close");
+    check_error("/:a([)", "(", "does not close");
     check_error("/:a(?=b)", "?", "within the parentheses");
     check_error("/:a((?=b)c)", "(?=", "look-around");
     check_error(r"/:a((b)\1)", r"\1", "backreferences are not supported");
@@ -148,7 +148,7 @@ fn escaped_colons_and_stars_are_text() {
 
 #[test]
 fn rejects_a_parameter_directly_after_a_letter_or_digit() {
-    check_error("/users:batch", ":batch", r"write `\:batch` for this text, or `:batch(.+)`");
+    check_error("/users:batch", ":batch", r"use `\:batch` for this text, or `:batch(.+)`");
     check_error("/v2:x/y", ":x", "directly after a letter or digit");
     check_error("/:user-id:batch", ":batch", "directly after a letter or digit");
     check_error("/caf\u{e9}:x", ":x", "directly after a letter or digit");
@@ -172,7 +172,7 @@ fn rejects_characters_that_no_request_path_contains() {
     check_error("/{id}", "{", "use `:id` for a parameter");
     check_error("/id}", "}", "use `:id` for a parameter");
     for bad in [" ", "\t", "\u{0}", "\u{7f}", "\u{85}", "\u{3000}", "<", ">", "`"] {
-        check_error(&format!("/\u{e9}{bad}x"), bad, "percent-encoded");
+        check_error(&format!("/\u{e9}{bad}x"), bad, "percent-encode it");
     }
     assert!(segments(&"a".repeat(4_096)).is_ok());
     check_error(&"a".repeat(4_097), "a", "longer than 4096 bytes");
