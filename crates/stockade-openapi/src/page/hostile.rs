@@ -73,7 +73,6 @@ fn page_with(text: &str) -> (Pages, String) {
         .description(text)
         .tags([text])
         .response(200, text)
-        .response(409, text)
         .reply_example(200, json!({ text: text }))
         .deprecated(true);
     router.post("/a", async |body: extract::Body<String>| body.0).public(text).docs(docs);
