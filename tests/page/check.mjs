@@ -295,7 +295,9 @@ function serve(folder) {
     try {
       const content = readFileSync(join(folder, path.endsWith("docs") ? `${path}.html` : path));
       const policy = readFileSync(join(folder, "policy.txt"), "utf8");
-      response.writeHead(200, { "content-type": type, "content-security-policy": policy }).end(content);
+      // A page in one file contains its own policy.
+      const own = path.endsWith(".html") ? {} : { "content-security-policy": policy };
+      response.writeHead(200, { "content-type": type, ...own }).end(content);
     } catch {
       response.writeHead(404).end();
     }
