@@ -88,8 +88,8 @@ fn hidden_lines(name: &str, text: &str) -> Vec<String> {
     faults
 }
 
-/// Returns the faults of the list of examples: each example needs a row, except
-/// those in `internal`.
+/// Returns the faults of the list of examples. Each example outside of
+/// `internal` needs a row.
 fn missing_examples(page: &str, manifest: &str) -> Vec<String> {
     let sections = manifest.split("\n[[example]]\n").skip(1);
     let listed = sections.filter(|section| !section.contains("path = \"internal/"));
