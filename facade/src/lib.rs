@@ -76,8 +76,9 @@ pub use stockade_core::i18n;
 pub use stockade_core::{description, extract, reply, upgrade};
 #[doc(inline)]
 pub use stockade_errors as errors;
+// Not inlined: rustdoc would also inline all pages of async-graphql.
 #[cfg(feature = "graphql")]
-#[doc(inline)]
+#[doc(no_inline)]
 pub use stockade_graphql as graphql;
 #[doc(inline)]
 pub use stockade_map::policy;
