@@ -56,7 +56,7 @@ async fn users_see_only_their_own_notes() {
     let list = server.client.get("/notes").bearer(&ada).await;
     list.assert_status(200).assert_json(json!({ "items": [note] }));
 
-    let list = server.client.get("/notes").bearer(&grace).await;
+    let list = server.client.get("/notes?pinned=false").bearer(&grace).await;
     list.assert_status(200).assert_json(json!({ "items": [] }));
     server.client.get("/notes/1").bearer(&grace).await.assert_status(404);
     server.client.put("/notes/1").bearer(&grace).json(&new).await.assert_status(404);
