@@ -475,7 +475,7 @@ fn rejects_a_close_code_that_must_not_be_sent_and_an_empty_reason() {
     let tree =
         RouteTree::new().segment("ws", RouteTree::new().web_socket(entry.outlives_user(" ")));
     let error = create_router(tree, options()).build().unwrap_err().to_string();
-    assert!(error.contains("logged_out_code is 1005, which no close frame may have"), "{error}");
+    assert!(error.contains("logged_out_code is 1005, which a close frame cannot have"), "{error}");
     assert!(error.contains("`outlives_user` requires a reason"), "{error}");
 }
 

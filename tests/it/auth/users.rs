@@ -244,7 +244,9 @@ fn a_malformed_lifetime_is_one_hour_with_a_warning() {
     let token = generate_jwt(json!({}), half, &secret()).unwrap();
     let claims = verify_token(&token, &secret()).unwrap();
     assert_eq!(claims["exp"].as_u64(), claims["iat"].as_u64().map(|iat| iat + 1_800));
-    for text in [r#"WARN the lifetime "a fortnight""#, r#"WARN the lifetime "two\nlines""#] {
+    for text in
+        [r#"WARN the token lifetime "a fortnight""#, r#"WARN the token lifetime "two\nlines""#]
+    {
         assert_eq!(log::lines_with(text).len(), 1, "{text}");
     }
 }

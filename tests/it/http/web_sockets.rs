@@ -174,7 +174,7 @@ fn the_build_reports_configuration_errors() {
     router.get("/c", |_: WebSocket| async {});
     let found = mistakes(router);
     assert!(found[0].contains("does not have a `WebSocket` argument"), "{found:?}");
-    assert!(found[1].contains("two arguments"), "{found:?}");
+    assert!(found[1].contains("two `WebSocket` arguments"), "{found:?}");
     assert!(found[2].contains("add_web_socket_route"), "{found:?}");
 
     let mut router = Router::with_options(options());

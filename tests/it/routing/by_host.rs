@@ -231,7 +231,7 @@ fn parameters_of_the_host_come_first() {
         site.host("s:shard(x).example.com");
     });
     let error = router.build().unwrap_err().to_string();
-    assert!(error.contains("no host has"), "{error}");
+    assert!(error.contains("not allowed in hosts"), "{error}");
 
     let mut router = Router::new();
     router.group("/", (), |site| {
@@ -384,7 +384,10 @@ fn the_map_the_lock_and_explanations_show_the_host() {
 fn documents_have_a_server_for_the_host() {
     let app = app_of(api());
     let error = open_api(&app, &OpenApiOptions::new("Shop", "1")).unwrap_err().to_string();
-    assert!(error.contains("make a document of each host by `OpenApiOptions::host`"), "{error}");
+    assert!(
+        error.contains("create a document for each host with `OpenApiOptions::host`"),
+        "{error}"
+    );
     let app = app_of(tenant_site());
     let options = OpenApiOptions::new("Shop", "1").server("http://localhost:3000/api/");
     let document = open_api(&app, &options).unwrap();

@@ -126,7 +126,7 @@ fn the_build_reports_errors_in_the_fallback() {
     for expected in [
         "duplicate fallback, first at",
         "fallback: `State<u8>` was not provided",
-        "fallback: `Path<u32>` takes one parameter, the path has 0",
+        "fallback: `Path<u32>` takes one parameter, but the path has 0",
         "fallback: `name` is set, but the fallback does not have a path",
         "/group: a group cannot have a fallback: add it to the router",
     ] {

@@ -160,7 +160,7 @@ fn rejects_cors_together_with_its_short_form_in_a_file() {
     }
     let json = r#"{ "enableSecurityHeaders": true, "security_headers": false }"#;
     let error = serde_json::from_str::<RouterOptions>(json).unwrap_err().to_string();
-    assert!(error.contains("keep `security_headers`"), "{error}");
+    assert!(error.contains("remove `enable_security_headers`"), "{error}");
 }
 
 /// Checks each way to switch a feature off or on, in code and in a file.

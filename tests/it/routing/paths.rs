@@ -84,7 +84,7 @@ fn a_parameter_that_may_be_text_is_a_configuration_error() {
     let mut router = Router::new();
     router.get("/users:batch", echo);
     let error = router.build().unwrap_err().to_string();
-    assert!(error.contains(r"write `\:batch` for this text, or `:batch(.+)`"), "{error}");
+    assert!(error.contains(r"use `\:batch` for this text, or `:batch(.+)`"), "{error}");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn non_ascii_text_has_the_methods_of_its_path() {
     router.get("/caf\u{e9}", echo);
     router.get("/caf%c3%a9", echo);
     let error = router.build().unwrap_err().to_string();
-    assert!(error.contains("the same method and path"), "{error}");
+    assert!(error.contains("same method and path"), "{error}");
 }
 
 #[test]

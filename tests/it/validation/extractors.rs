@@ -47,7 +47,10 @@ fn reads_extensions_set_by_middleware() {
     check(&app, "GET /without/perhaps", "200 nobody");
     check(&app, "GET /without", r#"500 {"error":"Internal Server Error"}"#);
     let lines = crate::support::log::lines_with("no middleware has added a");
-    assert!(lines.iter().any(|line| line.contains("extractors::Tenant` on")), "{lines:?}");
+    assert!(
+        lines.iter().any(|line| line.contains("extractors::Tenant` to the request")),
+        "{lines:?}"
+    );
 }
 
 #[test]

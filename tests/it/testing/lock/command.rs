@@ -39,7 +39,7 @@ fn commands_print_and_compare_a_lock() {
     fs::write(&path, lock_of(&one).to_string().replace('\n', "\r\n")).unwrap();
     assert!(run(&one, &["lock", "--check", file]).is_ok());
     fs::write(&path, "{}").unwrap();
-    assert!(run(&one, &["lock", "--check", file]).unwrap_err().contains("no `format`"));
+    assert!(run(&one, &["lock", "--check", file]).unwrap_err().contains("its `format` is missing"));
     fs::remove_file(&path).unwrap();
     let error = run(&one, &["lock", "--check", file]).unwrap_err();
     assert_eq!(error, format!("{file} does not exist: write the output of `lock` to it"));
