@@ -123,7 +123,7 @@ fn explains_malformed_expressions() {
     check_error("/:a(b", "(", "does not close the parenthesis at byte 3");
     check_error(r"/:a(b\)", "(", "does not close");
     check_error("/:a([)", "(", "does not close");
-    check_error("/:a(?=b)", "?", "within the parentheses");
+    check_error("/:a(?=b)", "?", "inside the parentheses");
     check_error("/:a((?=b)c)", "(?=", "look-around");
     check_error(r"/:a((b)\1)", r"\1", "backreferences are not supported");
     check_error("/:a(b{2,1})", "{2,1}", "invalid repetition count");
