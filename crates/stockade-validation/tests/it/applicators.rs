@@ -561,7 +561,7 @@ fn keywords_of_forms_and_queries_are_errors_inside_alternatives() {
         let error = Schema::from_value(&schema).unwrap_err().to_string();
         let expected = format!(
             "`{keyword}` has no effect inside an alternative or condition: set it on a property \
-             of the schema around it (at `#/oneOf/0/properties/a/{keyword}`)"
+             of the schema around it (at `/oneOf/0/properties/a/{keyword}`)"
         );
         assert!(error.contains(&expected), "{error}");
     }
