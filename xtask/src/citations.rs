@@ -67,7 +67,13 @@ fn has_extension(path: &str, extension: &str) -> bool {
 }
 
 /// Files of a user's program in examples.
-const USERS: &[&str] = &["src/products.rs", "src/tests.rs", "tests/guarded.rs"];
+const USERS: &[&str] = &[
+    "examples/cors.rs",
+    "examples/orders.rs",
+    "src/products.rs",
+    "src/tests.rs",
+    "tests/guarded.rs",
+];
 
 #[cfg(test)]
 mod tests {
