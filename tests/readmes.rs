@@ -1,4 +1,4 @@
-//! The examples in the READMEs of crates whose other examples use the facade.
+//! README examples of the crates that use the facade in their other examples.
 
 #[cfg(doctest)]
 #[doc = include_str!("../crates/stockade-errors/README.md")]

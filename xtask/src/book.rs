@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
-use crate::tidy::files_below;
+use crate::tidy::{documents, files_below};
 use crate::{Outcome, cargo, root, run as run_command, target_directory};
 
 /// The version that `run` installs. It also accepts other versions of the same
@@ -64,15 +64,13 @@ pub fn check(root: &Path) -> Vec<String> {
 /// Returns the documents by their paths from the root: the book, the documents
 /// at the root, and `docs`.
 fn pages(root: &Path) -> BTreeMap<String, String> {
-    let at_root = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
     let below = [SOURCE, "docs"].into_iter().flat_map(|folder| files_below(&root.join(folder)));
-    let documents =
-        at_root.chain(below).filter(|path| path.extension().is_some_and(|it| it == "md"));
+    let below = below.filter(|path| path.extension().is_some_and(|it| it == "md"));
     let read = |path: PathBuf| {
         let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
         Some((name, fs::read_to_string(&path).ok()?))
     };
-    documents.filter_map(read).collect()
+    documents(root).into_iter().chain(below).filter_map(read).collect()
 }
 
 /// Returns the faults of the links in a page to files and anchors.
@@ -183,8 +181,8 @@ fn too_long(name: &str, text: &str) -> Option<String> {
     })
 }
 
-/// Returns the chapters that are not in the table of contents, or appear twice,
-/// and those with a name that mdBook changes.
+/// Returns the chapters that are missing or duplicate in the table of contents,
+/// and chapters with a name that mdBook changes.
 fn contents(pages: &BTreeMap<String, String>) -> Vec<String> {
     let Some(text) = pages.get(CONTENTS) else {
         return vec![format!("{CONTENTS} is missing")];

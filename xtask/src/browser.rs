@@ -12,13 +12,13 @@
 use std::env;
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read};
-use std::path::{Path, PathBuf};
-use std::process::{self, Command, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::running::Running;
+use crate::running::{Folder, Running};
 use crate::{
     Outcome, announce, cargo, debian, docs_page, home_page, live_page, root, skip, target_directory,
 };
@@ -169,7 +169,7 @@ pub fn run() -> Outcome {
     let site = Servers::start(&binary, None, end)?;
     let origin = format!("http://{}", site.address("star")?);
     let api = Servers::start(&binary, Some(&origin), end)?;
-    let folder = Folder::new()?;
+    let folder = Folder::new("browser")?;
 
     let url = site.matrix_url(&api)?;
     let mut got = outcomes(&page(&folder, &url, end)?);
@@ -334,23 +334,6 @@ fn outcomes(html: &str) -> Vec<(String, String)> {
 fn text_of<'h>(html: &'h str, id: &str) -> Option<&'h str> {
     let (_, rest) = html.split_once(&format!("id=\"{id}\">"))?;
     rest.split_once("</").map(|(text, _)| text)
-}
-
-/// A folder for the browser, removed on drop.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Result<Self, String> {
-        let path = env::temp_dir().join(format!("stockade-browser-{}", process::id()));
-        fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ pub(crate) fn modest_cargo_command() -> Command {
 }
 
 /// Removes the package variables of `cargo run`.
-fn as_from_a_shell(mut command: Command) -> Command {
+pub(crate) fn as_from_a_shell(mut command: Command) -> Command {
     for (name, _) in env::vars_os() {
         let is_of_package = |begin: &&str| name.to_string_lossy().starts_with(begin);
         if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(is_of_package) {

@@ -1,6 +1,6 @@
 //! The names in ARCHITECTURE.md: each function of a flow and each house word
-//! must appear in the file that the document names, so that renames are
-//! noticed.
+//! must appear in the file that the document names. A rename is therefore a
+//! fault.
 //!
 //! The document omits the prefix of a file: `core/extract/body.rs` is
 //! `crates/stockade-core/src/extract/body.rs`.

@@ -448,8 +448,8 @@ fn run_all<'a>(run: &str, tasks: impl Iterator<Item = &'a Task>) -> Result<Strin
             format!("{run}: {error}\nrun this step again with: cargo xtask {}", task.name)
         })?;
         let line = format!("  {:<12} ok, {} s\n", task.name, start.elapsed().as_secs());
-        // The line is also printed now, because there is no summary if a later
-        // task fails.
+        // The line is also printed now, because a failing task later omits the
+        // summary.
         print!("{line}");
         summary += &line;
     }

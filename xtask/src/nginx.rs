@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::quickstart::{free_port, wait_for};
-use crate::running::Running;
+use crate::running::{Running, free_port, wait_for};
 use crate::{
     Outcome, announce, cargo, debian, is_part_of, redis, root, skip, target_directory as target,
 };
@@ -43,7 +42,7 @@ fn find_nginx() -> Option<PathBuf> {
 
 /// Checks the last program of the tutorial.
 fn notes(nginx: &Path, folder: &Path, checks: &mut Checks) -> Outcome {
-    let address = format!("127.0.0.1:{}", free_port()?);
+    let address = format!("127.0.0.1:{}", free_port());
     let log = folder.join("notes.log");
     let mut program = Command::new(target()?.join("debug/09-deployment"));
     program.env("NOTES_ADDRESS", &address).env("NOTES_DB", folder.join("notes.db"));
@@ -109,7 +108,7 @@ const LOGINS: u8 = 12;
 
 /// Checks a WebSocket with the configuration in the book.
 fn echo(nginx: &Path, folder: &Path, checks: &mut Checks) -> Outcome {
-    let port = free_port()?;
+    let port = free_port();
     let address = format!("127.0.0.1:{port}");
     let mut program = Command::new(target()?.join("debug/examples/echo"));
     program.env("PORT", port.to_string()).stdout(Stdio::null());
@@ -183,7 +182,7 @@ impl Nginx {
         conf: &str,
         upstream: &str,
     ) -> Result<Self, String> {
-        let address = format!("127.0.0.1:{}", free_port()?);
+        let address = format!("127.0.0.1:{}", free_port());
         let conf = adapted(conf, &address, upstream, folder)?;
         let path = folder.join(format!("{name}.conf"));
         fs::write(&path, conf).map_err(|error| format!("{}: {error}", path.display()))?;

@@ -1,16 +1,13 @@
 //! Runs the quick start of the README in an empty folder, as a new user would:
 //! its five commands, its program, and its requests.
 
-use std::env;
 use std::fs;
-use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
+use crate::command::as_from_a_shell;
 use crate::examples::{Exchange, exchanges};
-use crate::running::Running;
+use crate::running::{Folder, Running, free_port, wait_for};
 use crate::{Outcome, announce, root, target_directory};
 
 pub fn run() -> Outcome {
@@ -21,14 +18,14 @@ pub fn run() -> Outcome {
     let [new, enter, add, add_others, start_program] = commands[..] else {
         return Err(format!("the quick start has {} commands instead of 5", commands.len()));
     };
-    let port = free_port()?;
+    let port = free_port();
     let listen = format!(".listen({port})");
     let program = block(start, "rust,no_run")?;
     if !program.contains(".listen(3000)") {
         return Err("the program of the quick start does not listen on port 3000".to_owned());
     }
 
-    let folder = Folder::new()?;
+    let folder = Folder::new("quickstart")?;
     let clone = folder.0.join("stockade");
     link(&root(), &clone)?;
     shell(new, &folder.0)?;
@@ -76,19 +73,13 @@ fn shell(line: &str, folder: &Path) -> Outcome {
     crate::run(&mut command(line, folder)?)
 }
 
-/// Creates a command that builds into a folder of the target directory, so that
-/// the next run is short.
+/// Creates a command that builds into a folder of the target directory. The next
+/// run can use these files.
 fn command(line: &str, folder: &Path) -> Result<Command, String> {
-    let mut command = Command::new("sh");
+    let mut command = as_from_a_shell(Command::new("sh"));
     // `exec` lets the end of this process end the program.
     command.args(["-c", &format!("exec {line}")]).current_dir(folder);
     command.env("CARGO_TARGET_DIR", target_directory()?.join("quickstart"));
-    // These variables describe the package of this program.
-    for (name, _) in env::vars_os() {
-        if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_")) {
-            command.env_remove(name);
-        }
-    }
     Ok(command)
 }
 
@@ -100,40 +91,4 @@ fn link(from: &Path, to: &Path) -> Outcome {
 #[cfg(windows)]
 fn link(from: &Path, to: &Path) -> Outcome {
     std::os::windows::fs::symlink_dir(from, to).map_err(|error| error.to_string())
-}
-
-/// Returns a port that was free at this moment.
-pub(crate) fn free_port() -> Result<u16, String> {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(|error| error.to_string())?;
-    listener.local_addr().map(|address| address.port()).map_err(|error| error.to_string())
-}
-
-/// Waits until the program accepts connections.
-pub(crate) fn wait_for(address: &str) -> Outcome {
-    let end = Instant::now() + Duration::from_secs(60);
-    while TcpStream::connect(address).is_err() {
-        if Instant::now() > end {
-            return Err(format!("the program does not listen on {address}"));
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
-    Ok(())
-}
-
-/// An empty folder outside of the workspace, removed on drop.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Result<Self, String> {
-        let path = env::temp_dir().join(format!("stockade-quickstart-{}", std::process::id()));
-        fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // The folder holds a few small files; the system removes them too.
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }

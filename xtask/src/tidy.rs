@@ -33,7 +33,7 @@ pub fn run() -> Outcome {
 }
 
 /// Returns the documents in the root.
-fn documents(root: &Path) -> Vec<PathBuf> {
+pub fn documents(root: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
     entries.filter(|path| path.extension().is_some_and(|found| found == "md")).collect()
 }

@@ -2,7 +2,7 @@
 //! limit adds to a request, and a room with many members. Only the long form
 //! runs them, because other work on the machine changes the times.
 //!
-//! The goals assume a machine on which each program has a separate processor.
+//! The goals assume a separate processor for each program.
 //! The expected figures must be reached even if two processors run all
 //! programs, including the clients.
 
@@ -29,8 +29,8 @@ const BEAT: Duration = Duration::from_millis(100);
 const CONNECTIONS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Floods a window with a leased limit: 3,000 requests, of which 100 may be
-/// accepted.
+/// Floods a window with a leased limit: 3,000 requests, at most 100 of
+/// them accepted.
 pub fn leased(site: &mut Site) -> Result<Row, String> {
     site.settle()?;
     site.windows += 1;

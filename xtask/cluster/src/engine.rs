@@ -3,16 +3,15 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Programs;
 use crate::proxy::Proxy;
-use xtask::running::Running;
+use xtask::running::{Running, free_port};
 
 /// The Redis servers of a stage, and the settings that nodes need to find them.
 pub struct Engines {
@@ -238,19 +237,6 @@ fn spawn(program: &Path, words: &[String], folder: &Path) -> Result<Running, Str
     let mut command = Command::new(program);
     command.args(words).current_dir(folder).stdout(Stdio::from(log)).stderr(Stdio::null());
     Running::start(&mut command, &program.display().to_string())
-}
-
-/// Returns a port below the range for outgoing connections, so that the port is
-/// still free when a server restarts.
-pub fn free_port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    let first = 10_000 + u16::try_from(std::process::id() % 200).unwrap_or_default() * 100;
-    loop {
-        let port = first + NEXT.fetch_add(1, Ordering::Relaxed) % 2_000;
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
-    }
 }
 
 fn ask(port: u16, command: &[&str]) -> std::io::Result<String> {

@@ -77,7 +77,7 @@ pub struct Scale {
     pub is_timed: bool,
 }
 
-/// The size in `ci`, where other processes share the machine.
+/// The size in `ci`. Other processes share its machine.
 const SHORT: Scale = Scale {
     windows: 5,
     connections: 20,

@@ -7,9 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::client::Connection;
-use crate::engine::{Engines, free_port};
+use crate::engine::Engines;
 use crate::{Programs, Scale};
-use xtask::running::Running;
+use xtask::running::{Running, free_port};
 use xtask::{announce, root};
 
 pub struct Site {

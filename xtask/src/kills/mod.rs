@@ -117,8 +117,8 @@ fn killed_while_writing(mut shop: Shop, token: &str, round: usize) -> Result<Wri
     Ok(written)
 }
 
-/// Adds pieces until there is no response, and returns the number of confirmed
-/// pieces.
+/// Adds pieces until a request fails. Returns the cart and the number of
+/// confirmed pieces.
 fn write_on(address: &str, cart: String, token: &str, told: &Sender<()>) -> (String, usize) {
     let mut answered = 1;
     while add(address, &cart, token).is_some() {

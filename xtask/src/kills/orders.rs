@@ -26,7 +26,7 @@ pub struct Orders {
     finished: usize,
 }
 
-/// Fills carts and checks them out until there is no response.
+/// Fills carts and checks them out until a request fails.
 pub fn buy_on(address: &str, token: &str, told: &Sender<()>) -> Vec<CheckOut> {
     let mut sent = Vec::new();
     // The receiver is dropped when the shop is about to be killed.
