@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Number, Value, json};
-use stockade_map::schemas::PLACE as SCHEMAS;
+use serde_json::{Map, Value, json};
+use stockade_map::schemas::{PLACE as SCHEMAS, number};
 use stockade_routing::map::{ContentInfo, ParamInfo, RouteInfo, RouteMap};
 use stockade_validation::pattern;
 
@@ -165,8 +165,8 @@ impl<'m> Sample<'m> {
             "object" => self.object(schema, depth),
             "array" => self.array(schema, depth),
             "string" => string(schema).map(Value::String),
-            "integer" => number(schema, true),
-            "number" => number(schema, false),
+            "integer" => number(schema, true, 0),
+            "number" => number(schema, false, 0),
             "boolean" => Some(Value::Bool(false)),
             _ => Some(Value::Null),
         }
@@ -289,31 +289,6 @@ fn of_format(format: &str) -> Option<&'static str> {
         "phone" => "+12025550123",
         _ => return None,
     })
-}
-
-/// Returns 1, or the nearest number within the bounds.
-fn number(schema: &Map<String, Value>, is_whole: bool) -> Option<Value> {
-    let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
-    let step = bound("multipleOf").filter(|step| *step > 0.0);
-    let width = step.unwrap_or(if is_whole { 1.0 } else { 0.5 });
-    let least = bound("minimum").into_iter().chain(bound("exclusiveMinimum").map(|it| it + width));
-    let most = bound("maximum").into_iter().chain(bound("exclusiveMaximum").map(|it| it - width));
-    let least = least.fold(f64::NEG_INFINITY, f64::max);
-    let most = most.fold(f64::INFINITY, f64::min);
-    let mut number = 1.0_f64.min(most).max(least);
-    if let Some(step) = step {
-        number = (number / step).ceil() * step;
-        if number > most {
-            number = (most / step).floor() * step;
-        }
-    }
-    let number = if is_whole { number.ceil() } else { number };
-    if number < least || number > most {
-        return None;
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "it is an integer within 2^53")]
-    let whole = (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64);
-    whole.map(Value::from).or_else(|| Number::from_f64(number).map(Value::Number))
 }
 
 /// Returns a short text that an expression matches.

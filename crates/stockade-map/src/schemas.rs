@@ -1,8 +1,12 @@
-//! References to the schemas of a map.
+//! References to the schemas of a map, and example numbers.
+
+mod number;
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+
+pub use number::number;
 
 /// The place of schemas in a map.
 pub const PLACE: &str = "#/schemas/";

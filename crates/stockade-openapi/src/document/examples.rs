@@ -35,7 +35,8 @@ fn add_to(part: &mut Value, examples: &[&Value]) {
     }
 }
 
-fn is_json(media_type: &str) -> bool {
+/// Returns true for JSON and its subtypes, with or without parameters.
+pub(crate) fn is_json(media_type: &str) -> bool {
     let essence = media_type.split(';').next().unwrap_or_default().trim();
     essence == "application/json" || essence.ends_with("+json")
 }

@@ -18,6 +18,7 @@ use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_routing::App;
 use stockade_routing::map::RouteMap;
 
+pub(crate) use self::examples::is_json;
 use self::paths::Paths;
 pub(crate) use self::paths::routes_by_id;
 pub(crate) use self::responses::is_of_stage;

@@ -4,10 +4,10 @@
 //! that its direction allows, with typical values that follow the rules of the
 //! schema.
 
-mod number;
 mod text;
 
 use serde_json::{Map, Value, json};
+use stockade_map::schemas::number;
 
 /// The JSON pointer prefix of schemas.
 const COMPONENTS: &str = "#/components/schemas/";
@@ -123,8 +123,8 @@ impl<'d> Examples<'d> {
     fn all_of(self, object: &Map<String, Value>, parts: &[Value]) -> Value {
         let rest = without(object, "allOf");
         parts.iter().fold(rest, |all, part| {
-            let target = referred(part).and_then(|name| self.schemas.get(name)).unwrap_or(part);
-            target.as_object().map_or_else(|| all.clone(), |target| merged(&all, target))
+            let target = followed(self.schemas, part).as_object();
+            target.map_or_else(|| all.clone(), |target| merged(&all, target))
         })
     }
 
@@ -133,8 +133,8 @@ impl<'d> Examples<'d> {
             "object" => self.object(schema, place),
             "array" => self.array(schema, place),
             "string" => Some(json!(text::of(schema, place.name))),
-            "integer" => number::of(schema, true, 0),
-            "number" => number::of(schema, false, 0),
+            "integer" => number(schema, true, 0),
+            "number" => number(schema, false, 0),
             "boolean" => Some(json!(true)),
             "null" => Some(Value::Null),
             _ => Some(json!("any value")),
@@ -241,7 +241,7 @@ impl<'d> Examples<'d> {
 
     /// Returns an example that is not among `others`.
     fn different(self, schema: &Value, place: Place<'_>, others: &[Value]) -> Option<Value> {
-        let target = referred(schema).and_then(|name| self.schemas.get(name)).unwrap_or(schema);
+        let target = followed(self.schemas, schema);
         let is_new = |value: &Value| !others.contains(value);
         if let Some(values) = target["enum"].as_array() {
             return values.iter().find(|value| is_new(value)).cloned();
@@ -253,13 +253,18 @@ impl<'d> Examples<'d> {
         let object = target.as_object()?;
         let index = others.len();
         let other = match type_of(object) {
-            "integer" => number::of(object, true, index)?,
-            "number" => number::of(object, false, index)?,
+            "integer" => number(object, true, index)?,
+            "number" => number(object, false, index)?,
             "string" => json!(text::numbered(object, place.name, index)),
             _ => return None,
         };
         Some(other).filter(is_new)
     }
+}
+
+/// Returns a schema, or the schema of the document that it refers to.
+pub(crate) fn followed<'v>(schemas: &'v Value, schema: &'v Value) -> &'v Value {
+    referred(schema).and_then(|name| schemas.get(name)).unwrap_or(schema)
 }
 
 /// Returns the name of the schema that a reference points to.

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use serde_json::Value;
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_map::lock::{Change, Changes, Lock};
-use stockade_routing::map::{RouteInfo, RouteMap};
+use stockade_routing::map::RouteMap;
 
 use super::html::Html;
 use crate::options::OpenApiOptions;
@@ -35,12 +35,11 @@ pub(super) fn of(map: &RouteMap, options: &OpenApiOptions) -> Result<Vec<Release
         }
     }
     ConfigError::check(issues)?;
-    locks.push((options.info.version.as_str(), Lock::of(map)?));
-    let hidden = map.routes.iter().filter(|route| route.docs.hidden.is_some());
-    let mut hidden: BTreeSet<String> = hidden.map(label).collect();
-    for (_, text) in &options.releases {
-        hidden.extend(hidden_in(text));
-    }
+    let current = Lock::of(map)?;
+    let texts = options.releases.iter().map(|(_, text)| text.as_str());
+    let hidden: BTreeSet<String> =
+        texts.chain([&*current.to_string()]).flat_map(hidden_in).collect();
+    locks.push((options.info.version.as_str(), current));
     let pairs = locks.iter().zip(locks.iter().skip(1));
     let releases = pairs.map(|((from, before), (to, after))| Release {
         from: (*from).to_owned(),
@@ -50,11 +49,6 @@ pub(super) fn of(map: &RouteMap, options: &OpenApiOptions) -> Result<Vec<Release
     let mut releases: Vec<Release> = releases.filter(|it| !it.changes.is_empty()).collect();
     releases.reverse();
     Ok(releases)
-}
-
-/// Returns the name of a route in a lock.
-fn label(route: &RouteInfo) -> String {
-    format!("{} {}", route.shown_method(), route.shown_path())
 }
 
 /// Returns the names of hidden routes in the text of a lock.

@@ -28,11 +28,8 @@ impl<'d> Contents<'d> {
         let last = self.options.docs_path.rsplit('/').next().unwrap_or_default();
         match part {
             Part::File => Urls { below: String::new(), home: String::new(), up: "" },
-            Part::Group(_) if last.is_empty() => {
-                Urls { below: String::new(), home: ".".to_owned(), up: "" }
-            }
-            Part::Group(_) => Urls { below: String::new(), home: format!("../{last}"), up: "../" },
             _ if last.is_empty() => Urls { below: String::new(), home: ".".to_owned(), up: "" },
+            Part::Group(_) => Urls { below: String::new(), home: format!("../{last}"), up: "../" },
             _ => Urls { below: format!("{last}/"), home: last.to_owned(), up: "" },
         }
     }
@@ -148,9 +145,9 @@ impl<'d> Contents<'d> {
         html.markup("</dl>");
         if self.options.servers.is_empty() {
             html.markup(
-                "<p class=soft>In the curl commands, <code>$API</code> is the address of the ",
+                "<p class=soft>In the curl commands, <code>$API</code> is the address of the \
+                 server.</p>",
             );
-            html.markup("server.</p>");
         }
         html.markup("</section>\n");
     }
@@ -293,8 +290,8 @@ impl<'d> Contents<'d> {
         html.markup("</ul></section>\n");
     }
 
-    /// Adds the data of the operations, from which the script builds the forms
-    /// that send requests.
+    /// Adds the data of the operations. The script builds the forms that send
+    /// requests from it.
     fn calls(&self, html: &mut Html, part: Part<'_, '_>, groups: &[&Group<'d>]) {
         let operations = groups.iter().flat_map(|group| &group.operations);
         let mut schemes = Map::new();
@@ -309,7 +306,8 @@ impl<'d> Contents<'d> {
         let is_usable =
             |url: &&String| policy::origin(url).is_some() || (!is_file && url.starts_with('/'));
         let servers: Vec<&String> = self.options.servers.iter().filter(is_usable).collect();
-        // A file has no server of its own, and a foreign server must be known.
+        // A file does not have its own server, and a script may call only known
+        // servers.
         if servers.is_empty() && (is_file || !self.options.servers.is_empty()) {
             return;
         }

@@ -8,9 +8,13 @@ use stockade_routing::map::{RouteInfo, Step, StepKind, steps_of};
 use super::Contents;
 use super::html::Html;
 
-/// The names of stages that send a response, and the start of their steps.
-const STAGES: [(&str, &str); 3] =
-    [("CORS", "CORS"), ("rate limit", "rate limit"), ("body", "bodies up to")];
+/// The start of a step, the name of its stage, and the source of its responses.
+const STAGES: [(&str, &str, &str); 4] = [
+    ("client address", "Client address", ""),
+    ("CORS", "CORS", "CORS"),
+    ("rate limit", "Rate limit", "rate limit"),
+    ("bodies up to", "Body limit", "body"),
+];
 
 /// A stage with its statuses.
 struct Stage {
@@ -64,15 +68,8 @@ impl Stage {
 fn stage(step: &Step, route: &RouteInfo, internals: bool) -> Option<Stage> {
     match step.kind {
         StepKind::Stage => {
-            let known = STAGES.iter().find(|(_, start)| step.name.starts_with(start));
-            let name = match known {
-                Some(("CORS", _)) => "CORS",
-                Some(("rate limit", _)) => "Rate limit",
-                Some(_) => "Body limit",
-                None if step.name.starts_with("client address") => "Client address",
-                None => return None,
-            };
-            let mut stage = Stage::of(name, route, known.map_or("", |(by, _)| *by));
+            let (_, name, by) = STAGES.iter().find(|(start, ..)| step.name.starts_with(start))?;
+            let mut stage = Stage::of(name, route, by);
             stage.detail = internals.then(|| step.name.clone());
             Some(stage)
         }

@@ -7,7 +7,7 @@ use super::html::Html;
 use super::schema::View;
 use super::{Contents, Operation, life, markdown, methods, responses, samples, schema};
 use crate::document::demand;
-use crate::example::{Direction, referred};
+use crate::example::{Direction, followed, referred};
 
 /// Adds the section of an operation.
 pub(super) fn add(html: &mut Html, contents: &Contents<'_>, operation: &Operation<'_>) {
@@ -25,13 +25,14 @@ pub(super) fn add(html: &mut Html, contents: &Contents<'_>, operation: &Operatio
     access(html, route);
     parameters(html, value);
     body(html, contents.schemas(), value);
-    responses::add(html, contents, operation);
+    let (own, shared) = responses::split(contents, operation);
+    responses::add(html, contents, route, &own, &shared);
     methods::add(html, contents, route);
     messages(html, contents.schemas(), &value["x-websocket"]);
     rules(html, contents, route);
     life::add(html, contents, route);
     html.markup("</div><div class=ex>");
-    samples::add(html, contents, operation);
+    samples::add(html, contents, operation, &own);
     html.markup("</div></section>\n");
 }
 
@@ -163,7 +164,7 @@ pub(super) fn value(html: &mut Html, view: View<'_>, value: &Value) {
         schema::kind(html, value);
     }
     html.markup("</p>");
-    let target = referred(value).map_or(value, |name| &view.schemas[name]);
+    let target = followed(view.schemas, value);
     if let Some(text) = target["description"].as_str().filter(|_| referred(value).is_some()) {
         markdown::add(html, text);
     }

@@ -25,12 +25,13 @@ pub(super) fn of_page(options: &OpenApiOptions) -> String {
 
 /// Returns the policy of a page in one file, which a `meta` element contains.
 pub(super) fn of_file(options: &OpenApiOptions, style: &str, script: &str) -> String {
+    let targets = targets(options);
     format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; connect-src{}; img-src data:; \
          base-uri 'none'; form-action 'none'",
         hash(script),
         hash(style),
-        if targets(options).is_empty() { " 'none'".to_owned() } else { targets(options) }
+        if targets.is_empty() { " 'none'" } else { &targets }
     )
 }
 

@@ -46,14 +46,19 @@ where
     (own, shared)
 }
 
-/// Adds the responses.
-pub(super) fn add(html: &mut Html, contents: &Contents<'_>, operation: &Operation<'_>) {
-    let (own, shared) = split(contents, operation);
+/// Adds the responses that [`split`] has separated.
+pub(super) fn add(
+    html: &mut Html,
+    contents: &Contents<'_>,
+    route: &RouteInfo,
+    own: &[StatusResponse<'_>],
+    shared: &[(&str, &str)],
+) {
     html.markup("<h4>Responses</h4>");
     let view = View { schemas: contents.schemas(), direction: Some(Direction::Response) };
     for answer in own {
         html.markup("<div class=a><p>");
-        html.add(&head(operation.route, answer, &contents.detail));
+        html.add(&head(route, *answer, &contents.detail));
         html.markup("</p>");
         if answer.status == "2XX" {
             html.markup("<p class=old>").text(UNKNOWN).markup("</p>");
@@ -132,10 +137,10 @@ fn head(route: &RouteInfo, answer: StatusResponse<'_>, detail: &Detail) -> Html 
     let StatusResponse { status, value } = answer;
     html.markup("<b class=\"s s").anchor(&status[..1]).markup("\">").text(status).markup("</b> ");
     html.text(value["description"].as_str().unwrap_or_default());
-    let givers = givers(route, status, detail.internals);
+    let senders = senders(route, status, detail.internals);
     // A response comes from the handler unless the line names a source.
-    if !givers.is_empty() && givers != ["handler"] {
-        html.markup(" <i>by ").text(&givers.join(", ")).markup("</i>");
+    if !senders.is_empty() && senders != ["handler"] {
+        html.markup(" <i>by ").text(&senders.join(", ")).markup("</i>");
     }
     html
 }
@@ -151,7 +156,7 @@ fn component(response: &Value) -> Option<&str> {
 
 /// Headers that clients and caches process automatically, and stage headers
 /// that nearly every response has.
-const UNTOLD: [&str; 12] = [
+const OMITTED: [&str; 12] = [
     "Content-Encoding",
     "Vary",
     "Access-Control-Allow-Origin",
@@ -170,7 +175,7 @@ const UNTOLD: [&str; 12] = [
 fn headers(html: &mut Html, response: &Value) {
     let headers = response["headers"].as_object().into_iter().flatten();
     let own: Vec<&str> =
-        headers.map(|(name, _)| name.as_str()).filter(|name| !UNTOLD.contains(name)).collect();
+        headers.map(|(name, _)| name.as_str()).filter(|name| !OMITTED.contains(name)).collect();
     for (index, name) in own.iter().enumerate() {
         html.markup(if index == 0 { "<p>Headers: " } else { ", " }).code(name);
     }
@@ -179,13 +184,13 @@ fn headers(html: &mut Html, response: &Value) {
 
 /// Returns the parts of a route that send a status. Names of middleware are
 /// included only with `internals`.
-fn givers(route: &RouteInfo, status: &str, internals: bool) -> Vec<String> {
-    let is_given = |given: StatusDoc| {
-        given == *status || (given == StatusDoc::Class(2) && status.starts_with('2'))
+fn senders(route: &RouteInfo, status: &str, internals: bool) -> Vec<String> {
+    let includes = |listed: StatusDoc| {
+        listed == *status || (listed == StatusDoc::Class(2) && status.starts_with('2'))
     };
     let mut seen = BTreeSet::new();
-    let givers = route.answers.iter().filter(|answer| is_given(answer.status));
-    let names = givers.map(|answer| match &*answer.by {
+    let senders = route.answers.iter().filter(|answer| includes(answer.status));
+    let names = senders.map(|answer| match &*answer.by {
         name if internals || STAGES.contains(&name) => name.to_owned(),
         _ => "middleware".to_owned(),
     });

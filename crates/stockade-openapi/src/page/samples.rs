@@ -7,17 +7,23 @@ use serde_json::{Map, Value, json};
 use stockade_routing::map::{Need, RouteKind, SchemeInfo};
 
 use super::html::Html;
-use super::{Contents, Operation, responses, schema};
-use crate::example::{Direction, Examples, referred};
+use super::responses::StatusResponse;
+use super::{Contents, Operation, schema};
+use crate::document::is_json;
+use crate::example::{Direction, Examples, followed, referred};
 
 /// Adds the examples of an operation.
-pub(super) fn add(html: &mut Html, contents: &Contents<'_>, operation: &Operation<'_>) {
+pub(super) fn add(
+    html: &mut Html,
+    contents: &Contents<'_>,
+    operation: &Operation<'_>,
+    responses: &[StatusResponse<'_>],
+) {
     if operation.route.kind != RouteKind::WebSocket {
         html.markup("<div class=card><h4>Request</h4>");
         html.listing(&line(contents, operation)).markup("</div>");
     }
-    let (own, _) = responses::split(contents, operation);
-    let examples: Vec<(String, String)> = own
+    let examples: Vec<(String, String)> = responses
         .iter()
         .filter_map(|answer| {
             let example = response_example(contents, answer.value)?;
@@ -40,7 +46,6 @@ pub(super) fn add(html: &mut Html, contents: &Contents<'_>, operation: &Operatio
 /// Returns the example of a JSON response.
 fn response_example(contents: &Contents<'_>, response: &Value) -> Option<Value> {
     let content = response["content"].as_object()?;
-    let is_json = |name: &str| name == "application/json" || name.ends_with("+json");
     let (_, content) = content.iter().find(|(name, _)| is_json(name))?;
     let schema = &content["schema"];
     // The page describes the usual error once.
@@ -76,7 +81,7 @@ pub(super) fn call(contents: &Contents<'_>, operation: &Operation<'_>) -> Value 
         .filter_map(|parameter| {
             let name = parameter["name"].as_str()?;
             let schema = &parameter["schema"];
-            let target = referred(schema).map_or(schema, |name| &contents.schemas()[name]);
+            let target = followed(contents.schemas(), schema);
             Some(json!({
                 "n": name,
                 "i": parameter["in"],
@@ -112,8 +117,10 @@ fn bodies(contents: &Contents<'_>, operation: &Operation<'_>) -> Vec<Value> {
         let mut body = json!({ "t": media_type });
         if media_type == "multipart/form-data" {
             let schema = &content["schema"];
-            let target = referred(schema).map_or(schema, |name| &contents.schemas()[name]);
-            let fields = target["properties"].as_object().into_iter().flatten();
+            let fields = followed(contents.schemas(), schema)["properties"]
+                .as_object()
+                .into_iter()
+                .flatten();
             let fields = fields.map(|(name, field)| {
                 let is_file = field["format"] == "binary" || field.get("x-media-types").is_some();
                 json!({ "n": name, "f": is_file, "e": example[name] })

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::html::Html;
 use super::{markdown, words};
-use crate::example::{Direction, referred};
+use crate::example::{Direction, followed, referred};
 
 /// The number of levels that are unfolded. Deeper objects are folded or links.
 const UNFOLDED: usize = 2;
@@ -217,8 +217,7 @@ impl View<'_> {
             return title.to_owned();
         }
         let name = referred(schema);
-        let target = name.map_or(schema, |name| &self.schemas[name]);
-        let fields = target.get("properties").and_then(Value::as_object);
+        let fields = followed(self.schemas, schema).get("properties").and_then(Value::as_object);
         let mark = |field: &Value| {
             let only = field.get("enum").and_then(Value::as_array).filter(|it| it.len() == 1);
             field.get("const").or_else(|| only?.first()).map(words::plain)

@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Number, Value};
 
-/// The numbers up to which a float is exact.
+/// Floats represent each integer below this number.
 const EXACT: f64 = 9e15;
 
-/// Returns the `index`-th number within the bounds, starting near 1; `None` if
-/// there is none.
-pub(super) fn of(schema: &Map<String, Value>, is_whole: bool, index: usize) -> Option<Value> {
+/// Returns the `index`-th number within the bounds of a schema, starting near 1,
+/// or `None` if the bounds do not contain it.
+#[must_use]
+pub fn number(schema: &Map<String, Value>, is_whole: bool, index: usize) -> Option<Value> {
     let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
     let step = bound("multipleOf").filter(|step| *step > 0.0);
     let width = step.unwrap_or(if is_whole { 1.0 } else { 0.5 });
