@@ -336,8 +336,8 @@ struct Watch {
 }
 
 impl Watch {
-    /// Returns the next status; none behind the last one, and none if the shop
-    /// cannot access its data: clients come back by themselves.
+    /// Returns the next status. Returns `None` after the last status, or if the
+    /// shop cannot access its data; clients then reconnect by themselves.
     async fn next(&mut self) -> Option<Status> {
         while self.told == Some(self.status) {
             if self.status == Status::Shipped {

@@ -110,8 +110,8 @@ impl SessionId {
     }
 }
 
-/// The prefix of the label from which the keys of a kind are derived. No token
-/// starts with it, because base64url does not use colons. Version 1 signed the
+/// The prefix of the labels for deriving the keys of a kind. No token starts
+/// with it, because base64url does not use colons. Version 1 signed the
 /// ids with the secret itself.
 const DOMAIN: &[u8] = b"stockade:session:2:";
 

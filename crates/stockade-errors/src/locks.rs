@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockW
 /// Locks a mutex, even if a thread panicked while it held the lock.
 ///
 /// One panic must not make all later requests panic. Code that holds the lock
-/// must therefore keep the data valid at every point at which it can panic.
+/// must therefore keep the data valid wherever it can panic.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -41,7 +41,7 @@ pub(crate) enum LookUp<'r> {
 }
 
 /// Finds the route of a request and stores it in the request, which lets every
-/// stage use its rules. Has no other effect.
+/// stage use its rules. It does not change anything else.
 pub(crate) fn find_route<'r>(app: &'r Resolved, req: &mut Request) -> Option<&'r Arc<Route>> {
     if is_tunnel(req) {
         return None;

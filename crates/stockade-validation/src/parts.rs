@@ -9,7 +9,7 @@ use crate::inner::InnerRule;
 use crate::rule::Rule;
 
 /// The rules inside a rule that apply under a condition or to some parts of a
-/// value. Most rules have no such parts.
+/// value. Most rules do not have such parts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Parts {
     pub(crate) all_of: Vec<Rule>,

@@ -76,8 +76,8 @@ impl AttackTarget {
     }
 
     /// Returns a request that the route itself rejects after some of its
-    /// middleware has run. It has no credentials or malformed JSON. Returns
-    /// `None` if the route rejects neither.
+    /// middleware has run: a request without credentials, or with malformed JSON.
+    /// Returns `None` if the route accepts both.
     pub(super) fn refused(&self) -> Option<Shot> {
         let is_typed = |content_type: &str| content_type != "application/octet-stream";
         if self.needs_user() {

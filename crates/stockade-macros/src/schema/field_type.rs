@@ -95,8 +95,8 @@ fn argument<'t>(ty: &'t Type, names: &[&str]) -> Option<&'t Type> {
     }
 }
 
-/// Returns true for an `Option` in which only `None` is written as null, as
-/// recognized by type names.
+/// Returns true for an `Option` that writes only `None` as null. Types are
+/// recognized by their names.
 pub(super) fn only_null_is_none(ty: &Type) -> bool {
     argument(ty, &["Option"]).is_some_and(|inner| argument(inner, &["Option", "Patch"]).is_none())
 }

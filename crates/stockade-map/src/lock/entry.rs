@@ -18,8 +18,8 @@ pub(super) const OPAQUE: &str = "(opaque)";
 /// The method in the label of the fallback route.
 pub(super) const FALLBACK: &str = "FALLBACK";
 
-/// A route in a lock: the members of [`RouteInfo`], normalized, so that routes
-/// with the same contract are equal. The file omits members without a value.
+/// A route in a lock: the members of [`RouteInfo`], normalized. Routes with the
+/// same contract are therefore equal. The file omits members without a value.
 ///
 /// `others` contains the members of a map that do not have a field here.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]

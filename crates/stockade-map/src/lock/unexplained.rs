@@ -139,7 +139,7 @@ fn normal(value: &Value) -> Value {
     }
 }
 
-/// Returns the places at which two objects differ, with both values.
+/// Returns the paths of the differences between two objects, with both values.
 fn differences(old: &Map<String, Value>, new: &Map<String, Value>) -> Vec<(String, Value, Value)> {
     let mut found = Vec::new();
     let gone = old.keys().filter(|member| !new.contains_key(*member));

@@ -345,7 +345,7 @@ fn body_schemas(app: Described<'_>, endpoint: &Endpoint, inputs: &[InputFact]) -
     all
 }
 
-/// The media types from which values are parsed.
+/// The media types of parsed values.
 const FORMS: [&str; 3] = ["application/json", FORM, "text/plain"];
 
 const JSON_PATCH: &str = "application/json-patch+json";

@@ -12,7 +12,7 @@ pub(super) struct Literals {
     /// power of two, at least two, and at least half of them are free, so every
     /// probe ends.
     slots: Box<[Slot]>,
-    /// The number of bits by which a hash is shifted to get a slot number.
+    /// The shift that turns a hash into a slot number, in bits.
     shift: u32,
     /// The texts that do not fit in a slot.
     long: Box<[Box<[u8]>]>,

@@ -19,7 +19,7 @@ pub(crate) fn read(value: &Value, location: &'static Location<'static>) -> Rule 
     Reader { location, guess: !is_document, document: &document }.read_at(value, "")
 }
 
-/// Reads a schema in which every node is a rule.
+/// Reads a schema that has a rule at every node.
 pub(crate) fn read_rule(value: &Value, location: &'static Location<'static>) -> Rule {
     let document = Document::new(value);
     Reader { location, guess: false, document: &document }.read_at(value, "")

@@ -146,7 +146,7 @@ static SCHEME: Set = bytes::letters_digits_and(b"+-.");
 
 pub(super) static URI: Grammar = GRAMMAR;
 
-/// The grammar of URIs, from which the grammar of IRIs is derived.
+/// The grammar of URIs. The grammar of IRIs is derived from it.
 pub(super) const GRAMMAR: Grammar = Grammar {
     // `unreserved`, `sub-delims` and escapes.
     name: bytes::escapes_and(bytes::letters_digits_and(b"-._~!$&'()*+,;=")),

@@ -22,7 +22,7 @@ use super::syntax::{Around, Place, Side, Syntax};
 
 #[derive(Clone, Debug)]
 pub(super) struct Automaton {
-    /// The passes in the order in which they run. The last one is the pattern.
+    /// The passes in execution order. The last one is the pattern.
     passes: Box<[Pass]>,
 }
 

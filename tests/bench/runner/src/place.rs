@@ -32,8 +32,8 @@ pub fn date() -> Outcome<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Builds packages of this workspace separately, so that no contestant gets
-/// features that another contestant enables.
+/// Builds packages of this workspace separately. Otherwise contestants would
+/// share their features.
 pub fn build(packages: &[&str]) -> Outcome {
     packages.iter().try_for_each(|package| build_together(&[package]))
 }

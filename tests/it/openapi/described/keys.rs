@@ -1,5 +1,4 @@
-//! Responses of `with_idempotency`, with stores in which every key has the same
-//! state.
+//! Responses of `with_idempotency`. In each store, all keys have the same state.
 
 use std::time::Duration;
 

@@ -6,7 +6,7 @@ use stockade_errors::random::Random;
 
 use super::shapes::{Mark, Part, Place, Shape, at, without};
 
-/// The format in which a change is sent.
+/// The format of a change.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Way {
     Put,

@@ -92,7 +92,7 @@ fn accepts(
 }
 
 /// The largest depth of nested schemas for one text. At a greater depth the
-/// text counts as rejected, so there is no finding.
+/// text counts as rejected and is not a finding.
 const DEEPEST: usize = 16;
 
 /// Validates texts. Ignores length limits, because a longer text can contain
