@@ -1,6 +1,6 @@
 //! The smallest API: one route with a parameter.
 //!
-//! `cargo run -p stockade-examples --example hello`, then
+//! `cargo run -p stockade-examples --bin hello`, then
 //! `curl localhost:3000/hello/you`.
 
 use stockade::prelude::*;

@@ -1,7 +1,7 @@
 //! Idempotency keys: a repeated payment is made only once.
 //!
 //! ```text
-//! cargo run -p stockade-examples --example idempotency
+//! cargo run -p stockade-examples --bin idempotency
 //! curl -i localhost:3000/payments -H 'authorization: Bearer ada' \
 //!     -H 'idempotency-key: "4b7c"' -H 'content-type: application/json' \
 //!     -d '{"to": "bob", "cents": 500}'

@@ -1,7 +1,7 @@
 //! Structured logging: each log line is a JSON object, for log collectors.
 //!
 //! ```text
-//! cargo run -p stockade-examples --example json_logs
+//! cargo run -p stockade-examples --bin json_logs
 //! curl localhost:3000/hello/you
 //! {"time":"2026-11-22T17:00:00.000Z","level":"INFO","target":"stockade::access",
 //!  "message":"GET /hello/:name 200 0.041ms 127.0.0.1 [c0ff…]","method":"GET",

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! JWT_SECRET='a secret of thirty-two bytes or more' \
-//!     cargo run -p stockade-examples --example jwt
+//!     cargo run -p stockade-examples --bin jwt
 //! curl localhost:3000/authorize -H content-type:application/json \
 //!     -d '{"client_id": "foo", "client_secret": "bar"}'
 //! curl localhost:3000/protected -H "authorization: Bearer $TOKEN"

@@ -2,7 +2,7 @@
 //! plan of a user.
 //!
 //! ```text
-//! cargo run -p stockade-examples --example limits
+//! cargo run -p stockade-examples --bin limits
 //! curl -i localhost:3000/
 //! curl -i localhost:3000/orders -H 'Authorization: Bearer acme'
 //! ```

@@ -1,12 +1,12 @@
 //! One server on several listeners: a port, a Unix socket, and systemd sockets.
 //!
 //! ```text
-//! cargo run -p stockade-examples --example listeners -- 127.0.0.1:3000 unix:/tmp/app.sock
+//! cargo run -p stockade-examples --bin listeners -- 127.0.0.1:3000 unix:/tmp/app.sock
 //! curl localhost:3000/
 //! curl --unix-socket /tmp/app.sock http://localhost/
 //!
-//! cargo build -p stockade-examples --example listeners
-//! systemd-socket-activate -l 3001 target/debug/examples/listeners
+//! cargo build -p stockade-examples --bin listeners
+//! systemd-socket-activate -l 3001 target/debug/listeners
 //! curl localhost:3001/
 //! ```
 //!

@@ -1,7 +1,7 @@
 //! File upload: a multipart form that is streamed.
 //!
 //! ```text
-//! cargo run -p stockade-examples --example multipart_form
+//! cargo run -p stockade-examples --bin multipart_form
 //! curl localhost:3000 -F file=@README.md
 //! ```
 

@@ -2,7 +2,7 @@
 //! change, and private notes of each user.
 //!
 //! ```text
-//! cargo run -p stockade-examples --example rest
+//! cargo run -p stockade-examples --bin rest
 //! curl -i 'localhost:3000/teas?sort=-price_cents&limit=2'
 //! curl -i localhost:3000/teas/1
 //! curl -i localhost:3000/teas -H 'authorization: Bearer root' \

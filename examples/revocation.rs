@@ -1,7 +1,7 @@
 //! Logout: tokens that are rejected before they expire.
 //!
 //! ```text
-//! cargo run -p stockade-examples --example revocation
+//! cargo run -p stockade-examples --bin revocation
 //! token=$(curl -s localhost:3000/session -H 'content-type: application/json' \
 //!     -d '{"name": "ada"}' | jq -r .token)
 //! curl -i localhost:3000/me -H "authorization: Bearer $token"

@@ -2,7 +2,7 @@
 //! notifications over a WebSocket.
 //!
 //! ```text
-//! cargo run -p stockade-examples --example rpc
+//! cargo run -p stockade-examples --bin rpc
 //! curl localhost:3000/rpc -H 'content-type: application/json' \
 //!   -d '{"jsonrpc":"2.0","method":"subtract","params":[42,23],"id":1}'
 //! ```

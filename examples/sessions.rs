@@ -1,7 +1,7 @@
 //! Sessions: log in, count, and log out, here and everywhere.
 //!
 //! ```text
-//! cargo run -p stockade-examples --example sessions
+//! cargo run -p stockade-examples --bin sessions
 //! curl -i localhost:3000/login -H 'content-type: application/json' \
 //!     -d '{"name": "ada", "password": "correct horse"}'
 //! curl -i -X POST localhost:3000/counter -H 'cookie: __Host-session=…'

@@ -1,7 +1,7 @@
 //! An API and its tests: in process, without a port.
 //!
-//! `cargo test -p stockade-examples --example testing` runs the tests.
-//! `cargo run -p stockade-examples --example testing` serves the API on port 3000,
+//! `cargo test -p stockade-examples --bin testing` runs the tests.
+//! `cargo run -p stockade-examples --bin testing` serves the API on port 3000,
 //! where the same client could test it (`TestClient::live`).
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! SESSION_SECRET='a secret of thirty-two bytes or more' \
-//!     cargo run -p stockade-examples --example oauth
+//!     cargo run -p stockade-examples --bin oauth
 //! ```
 //!
 //! Open `http://localhost:3000` in a browser. The other service is a mock

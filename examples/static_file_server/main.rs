@@ -1,7 +1,7 @@
 //! Static files in seven ways, each on a separate port.
 //!
 //! ```text
-//! cargo run -p stockade-examples --example static_file_server
+//! cargo run -p stockade-examples --bin static_file_server
 //! curl localhost:3001/assets/index.html
 //! ```
 //!

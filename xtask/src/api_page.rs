@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::browser::is_installed;
 use crate::live_page::Shop;
 use crate::openapi::{copy, install_node};
-use crate::{Outcome, cargo, cargo_command, root, run as started, skip, target_directory};
+use crate::{Outcome, cargo_command, examples, root, run as started, skip, target_directory};
 
 /// The time until the shop must have started.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -52,7 +52,7 @@ pub fn run() -> Outcome {
     let write = ["test", "-p", "stockade-openapi", "--lib", "writes_pages", "--", "--ignored"];
     let mut cargo_test = cargo_command();
     started(cargo_test.args(write).env("STOCKADE_PAGES", &pages).current_dir(root()))?;
-    cargo(&["build", "-p", "stockade-examples", "--example", "shop"])?;
+    examples::debug_program("shop")?;
     let shop = Shop::start(&target_directory()?, Instant::now() + PATIENCE)?;
     let mut node = Command::new("node");
     node.arg("check.mjs").current_dir(&folder);

@@ -52,6 +52,12 @@ pub fn crates() -> impl Iterator<Item = &'static str> {
 /// depend on everything.
 const WITHOUT_LEVEL: &[&str] = &[
     "auth-only",
+    "cluster",
+    "graphql",
+    "in-actix",
+    "in-axum",
+    "internal-examples",
+    "shop",
     "stockade-doc-examples",
     "stockade-examples",
     "stockade-tests",

@@ -40,9 +40,9 @@ pub fn run() -> Outcome {
         skip("the Autobahn test suite (`pip install autobahntestsuite` with CPython 2.7)");
         return Ok(());
     }
-    cargo(&["build", "--release", "-p", "stockade-examples", "--example", "echo"])?;
+    cargo(&["build", "--release", "-p", "internal-examples", "--bin", "echo"])?;
     let target = target_directory()?;
-    let mut command = Command::new(target.join("release/examples/echo"));
+    let mut command = Command::new(target.join("release/echo"));
     command.env("PORT", "0").stdout(Stdio::piped());
     announce(&command);
     let mut echo = command.spawn().map_err(|error| format!("cannot start echo: {error}"))?;

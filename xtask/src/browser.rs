@@ -20,10 +20,11 @@ use std::time::{Duration, Instant};
 
 use crate::running::{Folder, Running};
 use crate::{
-    Outcome, announce, cargo, debian, docs_page, home_page, live_page, root, skip, target_directory,
+    Outcome, announce, debian, docs_page, examples, home_page, live_page, root, skip,
+    target_directory,
 };
 
-/// Actions of the page (`examples/internal/browser.html`), and their expected
+/// Actions of the page (`examples/internal/src/browser.html`), and their expected
 /// outcomes.
 const SITUATIONS: &[(&str, &str)] = &[
     ("list: GET", "200"),
@@ -162,9 +163,9 @@ pub fn run() -> Outcome {
         skip("a real browser (it needs `chromium`, which root can install on Debian)");
         return Ok(());
     }
-    cargo(&["build", "-p", "stockade-examples", "--example", "browser", "--example", "shop"])?;
+    examples::debug_program("shop")?;
+    let binary = examples::debug_program("browser")?;
     let target = target_directory()?;
-    let binary = target.join("debug/examples/browser");
     let end = Instant::now() + PATIENCE;
     let site = Servers::start(&binary, None, end)?;
     let origin = format!("http://{}", site.address("star")?);

@@ -22,7 +22,7 @@ pub fn run() -> Outcome {
     if exchanges.len() != 3 {
         return Err(format!("examples/shop/README.md shows {} requests, not 3", exchanges.len()));
     }
-    let binary = target_directory()?.join(format!("debug/examples/shop{EXE_SUFFIX}"));
+    let binary = target_directory()?.join(format!("debug/shop{EXE_SUFFIX}"));
     check_command(&binary)?;
     let mut command = Command::new(binary);
     command
@@ -39,23 +39,41 @@ pub fn run() -> Outcome {
     outcome
 }
 
-/// Builds all examples with the features of `cargo test --workspace`, which has
-/// already compiled them.
+/// Builds all programs with the features of `cargo test --workspace`, which has
+/// already compiled their libraries.
 fn build() -> Outcome {
-    cargo(&["build", "--workspace", "--examples", "--all-features"])
+    cargo(&["build", "--workspace", "--bins", "--examples", "--all-features"])
 }
 
 /// Builds an example and returns its path. The example is optimized except in
 /// `ci`, because an optimized build of everything takes two minutes.
 pub fn program(name: &str) -> Result<PathBuf, String> {
-    let profile = if is_part_of("ci") {
+    if is_part_of("ci") {
+        return debug_program(name);
+    }
+    cargo(&["build", "--release", "-p", package_of(name), "--bin", name])?;
+    Ok(target_directory()?.join(format!("release/{name}{EXE_SUFFIX}")))
+}
+
+/// Builds an example without optimization and with all of its features, and
+/// returns its path.
+pub fn debug_program(name: &str) -> Result<PathBuf, String> {
+    if is_part_of("ci") {
         build()?;
-        "debug"
     } else {
-        cargo(&["build", "--release", "-p", "stockade-examples", "--example", name])?;
-        "release"
-    };
-    Ok(target_directory()?.join(format!("{profile}/examples/{name}{EXE_SUFFIX}")))
+        cargo(&["build", "-p", package_of(name), "--bin", name, "--all-features"])?;
+    }
+    Ok(target_directory()?.join(format!("debug/{name}{EXE_SUFFIX}")))
+}
+
+/// Returns the package of an example.
+fn package_of(name: &str) -> &str {
+    match name {
+        "shop" | "cluster" => name,
+        "graphql" | "graphql_live" => "graphql",
+        "browser" | "crowd" | "echo" => "internal-examples",
+        _ => "stockade-examples",
+    }
 }
 
 /// Checks that the shop lists its routes without its database.

@@ -4,16 +4,14 @@
 //! `tests/graphql` contains the call. Packages are installed below
 //! `target/graphql`.
 
-use std::env::consts::EXE_SUFFIX;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::openapi::{address, copy, install_node};
-use crate::{Outcome, announce, cargo, root, run as started, skip, target_directory};
+use crate::{Outcome, announce, examples, root, run as started, skip, target_directory};
 
 pub fn run() -> Outcome {
-    cargo(&["build", "-p", "stockade-examples", "--example", "graphql", "--all-features"])?;
-    let program = target_directory()?.join(format!("debug/examples/graphql{EXE_SUFFIX}"));
+    let program = examples::debug_program("graphql")?;
     let folder = target_directory()?.join("graphql");
     copy(&root().join("tests/graphql"), &folder)?;
     if !install_node(&folder) {

@@ -5,7 +5,6 @@
 //! `tests/graphql/clients` contains the calls. Packages are installed below
 //! `target/graphql-clients`.
 
-use std::env::consts::EXE_SUFFIX;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,13 +14,12 @@ use crate::browser::{CHROMIUM, is_installed};
 use crate::docs_page::faults;
 use crate::live_page::{PASSWORD, Page, Shop};
 use crate::openapi::{address, copy, install_node};
-use crate::{Outcome, announce, cargo, debian, root, run as started, skip, target_directory};
+use crate::{Outcome, announce, debian, examples, root, run as started, skip, target_directory};
 
 pub fn run() -> Outcome {
-    let examples = ["--example", "graphql_live", "--example", "shop"];
-    cargo(&[&["build", "-p", "stockade-examples"], &examples[..]].concat())?;
+    let program = examples::debug_program("graphql_live")?;
+    examples::debug_program("shop")?;
     let target = target_directory()?;
-    let program = target.join(format!("debug/examples/graphql_live{EXE_SUFFIX}"));
     let folder = target.join("graphql-clients");
     copy(&root().join("tests/graphql/clients"), &folder)?;
     if !install_node(&folder) {

@@ -61,7 +61,7 @@ impl Shop {
 
     /// Starts the shop with a database.
     pub fn start_on(target: &Path, database: &str, end: Instant) -> Result<Self, String> {
-        let mut command = Command::new(target.join(format!("debug/examples/shop{EXE_SUFFIX}")));
+        let mut command = Command::new(target.join(format!("debug/shop{EXE_SUFFIX}")));
         command.env("PORT", "0").env("SHOP_DATABASE", database);
         command.env("SHOP_ADMIN_PASSWORD", PASSWORD).env("RUST_LOG", "warn");
         // Tokens stay valid after a restart, so one login serves all starts.

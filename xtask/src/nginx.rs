@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use crate::running::{Running, free_port, wait_for};
 use crate::{
-    Outcome, announce, cargo, debian, is_part_of, redis, root, skip, target_directory as target,
+    Outcome, announce, cargo, debian, examples, is_part_of, redis, root, skip,
+    target_directory as target,
 };
 
 pub fn run() -> Outcome {
@@ -26,7 +27,6 @@ pub fn run() -> Outcome {
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     cargo(&["build", "-p", "stockade-tutorial", "--bin", "09-deployment"])?;
-    cargo(&["build", "-p", "stockade-examples", "--example", "echo"])?;
     let mut checks = Checks::default();
     notes(&nginx, &folder, &mut checks)?;
     echo(&nginx, &folder, &mut checks)?;
@@ -110,7 +110,7 @@ const LOGINS: u8 = 12;
 fn echo(nginx: &Path, folder: &Path, checks: &mut Checks) -> Outcome {
     let port = free_port();
     let address = format!("127.0.0.1:{port}");
-    let mut program = Command::new(target()?.join("debug/examples/echo"));
+    let mut program = Command::new(examples::debug_program("echo")?);
     program.env("PORT", port.to_string()).stdout(Stdio::null());
     let _program = start(&mut program, &folder.join("echo.log"), "echo")?;
     wait_for(&address)?;

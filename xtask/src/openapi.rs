@@ -30,7 +30,7 @@ const PROGRAMS: [Program; 2] = [
     Program {
         name: "shop",
         workspace: ".",
-        run: &["-p", "stockade-examples", "--example", "shop"],
+        run: &["-p", "shop", "--all-features"],
         build: &["-p", "stockade-tests-openapi"],
         server: "stockade-tests-openapi",
     },

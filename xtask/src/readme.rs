@@ -13,7 +13,9 @@ pub fn check(root: &Path) -> Result<Vec<String>, String> {
     };
     let readme = read(README)?;
     let mut faults = missing_features(&read(FEATURES)?, &read("facade/Cargo.toml")?);
-    faults.extend(missing_examples(&read(EXAMPLES)?, &read("examples/Cargo.toml")?));
+    let mut programs = flat_programs(&read("examples/Cargo.toml")?);
+    programs.extend(packaged_programs(root)?);
+    faults.extend(missing_examples(&read(EXAMPLES)?, &programs));
     faults.extend(hidden_lines(README, &readme));
     for path in files_below(&root.join(BOOK)) {
         let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
@@ -88,18 +90,43 @@ fn hidden_lines(name: &str, text: &str) -> Vec<String> {
     faults
 }
 
-/// Returns the faults of the list of examples. Each example outside of
-/// `internal` needs a row.
-fn missing_examples(page: &str, manifest: &str) -> Vec<String> {
-    let sections = manifest.split("\n[[example]]\n").skip(1);
-    let listed = sections.filter(|section| !section.contains("path = \"internal/"));
-    let names = listed.filter_map(|section| section.split('"').nth(1));
+/// Returns the programs of the package `stockade-examples`.
+fn flat_programs(manifest: &str) -> Vec<String> {
+    let sections = manifest.split("\n[[bin]]\n").skip(1);
+    sections.filter_map(|section| section.split('"').nth(1)).map(str::to_owned).collect()
+}
+
+/// Returns the programs of the other example packages: the files in `src/bin`,
+/// or the name of the folder.
+fn packaged_programs(root: &Path) -> Result<Vec<String>, String> {
+    let mut names = Vec::new();
+    let folders = fs::read_dir(root.join("examples")).map_err(|error| error.to_string())?;
+    for folder in folders.filter_map(Result::ok).map(|folder| folder.path()) {
+        let name = name_of(&folder);
+        if ELSEWHERE.contains(&name.as_str()) || !folder.join("Cargo.toml").exists() {
+            continue;
+        }
+        match fs::read_dir(folder.join("src/bin")) {
+            Ok(files) => names.extend(files.filter_map(Result::ok).map(|it| name_of(&it.path()))),
+            Err(_) => names.push(name),
+        }
+    }
+    Ok(names)
+}
+
+/// The packages whose programs other pages list.
+const ELSEWHERE: [&str; 3] = ["from-axum", "internal", "tutorial"];
+
+fn name_of(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Returns the faults of the list of examples. Each program needs a row.
+fn missing_examples(page: &str, programs: &[String]) -> Vec<String> {
     let has_row =
-        |name: &&str| ["| `", "| [`"].iter().any(|row| page.contains(&format!("{row}{name}`")));
-    names
-        .filter(|name| !has_row(name))
-        .map(|name| format!("{EXAMPLES}: add a row for the example `{name}`"))
-        .collect()
+        |name: &str| ["| `", "| [`"].iter().any(|row| page.contains(&format!("{row}{name}`")));
+    let missing = programs.iter().filter(|name| !has_row(name));
+    missing.map(|name| format!("{EXAMPLES}: add a row for the example `{name}`")).collect()
 }
 
 /// Returns the faults of the feature table: each facade feature needs a row.
@@ -165,12 +192,10 @@ mod tests {
 
     #[test]
     fn each_example_has_a_row() {
-        let example = |name: &str, path: &str| {
-            format!("\n[[example]]\nname = \"{name}\"\npath = \"{path}.rs\"\n")
-        };
-        let manifest = example("a", "a") + &example("b", "internal/b") + &example("c", "c/main");
+        let example = |name: &str| format!("\n[[bin]]\nname = \"{name}\"\npath = \"{name}.rs\"\n");
+        let programs = flat_programs(&["a", "c", "d"].map(example).concat());
         let page = "| `a` | first |\n| [`d`](d) | fourth |\n";
-        let faults = missing_examples(page, &(manifest + &example("d", "d")));
+        let faults = missing_examples(page, &programs);
         assert_eq!(faults, [format!("{EXAMPLES}: add a row for the example `c`")]);
     }
 

@@ -3,18 +3,16 @@
 //!
 //! `tests/rpc` contains the calls. Packages are installed below `target/rpc`.
 
-use std::env::consts::EXE_SUFFIX;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::openapi::{address, copy, install_node, install_python, python};
 use crate::{
-    Outcome, announce, cargo, cargo_command, root, run as started, skip, target_directory,
+    Outcome, announce, cargo_command, examples, root, run as started, skip, target_directory,
 };
 
 pub fn run() -> Outcome {
-    cargo(&["build", "-p", "stockade-examples", "--example", "rpc", "--all-features"])?;
-    let program = target_directory()?.join(format!("debug/examples/rpc{EXE_SUFFIX}"));
+    let program = examples::debug_program("rpc")?;
     let folder = target_directory()?.join("rpc");
     copy(&root().join("tests/rpc"), &folder)?;
     let mut command = Command::new(program);

@@ -1,14 +1,12 @@
 //! The main example, tested in process.
 
-#[allow(dead_code, reason = "the example is a program; its `main` is not called here")]
-#[path = "../../../examples/shop/main.rs"]
-pub mod example;
 mod graphql;
 mod lock;
 mod products;
 
-use self::example::Role;
+pub use ::shop as example;
 
+use ::shop::Role;
 use futures_util::FutureExt as _;
 use serde_json::json;
 use stockade::auth::{generate_jwt, hash_password};
@@ -478,7 +476,7 @@ async fn a_failed_database_connection_hides_its_password() {
 #[tokio::test]
 async fn commands_do_not_open_the_database() {
     let nowhere = "/nowhere/shop.db".to_owned();
-    let app = app(example::closed(nowhere, Secret::new(SECRET).unwrap()));
+    let app = app(example::closed(nowhere, Secret::new(SECRET).unwrap()).unwrap());
     let lock = include_str!("../../../examples/shop/routes.lock");
     for (line, part) in [
         ("routes", "GET     /products "),
@@ -499,7 +497,7 @@ async fn commands_do_not_open_the_database() {
 
 #[tokio::test]
 async fn a_closed_shop_opens_when_it_starts() {
-    let closed = example::closed(":memory:".to_owned(), Secret::new(SECRET).unwrap());
+    let closed = example::closed(":memory:".to_owned(), Secret::new(SECRET).unwrap()).unwrap();
     let client = TestClient::new(closed).with_contract();
     client.get("/products/3").await.assert_text(TEAPOT);
 }

@@ -2,14 +2,6 @@
 //! database from `SHOP_DATABASE`. It trusts a proxy that may name any client,
 //! and prints the token of an admin.
 
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "the example is a program; its `main` is not called here"
-)]
-#[path = "../../../examples/shop/main.rs"]
-mod shop;
-
 use std::env;
 use std::time::Duration;
 
@@ -18,7 +10,7 @@ use stockade::middleware::Metrics;
 use stockade::prelude::*;
 use stockade::rest::{NewRow, Store as _};
 
-use self::shop::{Role, Shop};
+use shop::{Role, Shop};
 
 /// The id of the admin, which a generated request is unlikely to delete.
 const ADMIN: u32 = 1_777_666_555;

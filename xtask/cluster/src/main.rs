@@ -270,8 +270,7 @@ fn node(is_optimised: bool) -> Result<PathBuf, String> {
     if is_optimised || is_part_of("ci") {
         return examples::program("cluster");
     }
-    cargo(&["build", "-p", "stockade-examples", "--example", "cluster"])?;
-    Ok(target_directory()?.join(format!("debug/examples/cluster{}", env::consts::EXE_SUFFIX)))
+    examples::debug_program("cluster")
 }
 
 fn find_haproxy() -> Option<PathBuf> {

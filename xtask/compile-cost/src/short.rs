@@ -59,7 +59,7 @@ fn artifacts() -> Result<String, String> {
     let mut command = cargo_command();
     // Also used outside of `ci`, because the figures must be the same.
     clippy::compiles(&mut command);
-    command.args(["build", "--workspace", "--examples", "--all-features"]);
+    command.args(["build", "--workspace", "--bins", "--examples", "--all-features"]);
     command.arg("--message-format=json-render-diagnostics").current_dir(root());
     announce(&command);
     let output = command.stderr(Stdio::inherit()).output();

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use self::orders::{CheckOut, Orders, buy_on};
 use crate::live_page::{Shop, number_field};
-use crate::{Outcome, cargo, is_part_of, target_directory};
+use crate::{Outcome, examples, is_part_of, target_directory};
 
 /// The number of clients that write at the same time, each into a separate
 /// cart.
@@ -36,7 +36,7 @@ pub fn run() -> Outcome {
     let long = env::args().any(|argument| argument == "--long") || is_part_of("nightly");
     let rounds = if long { 200 } else { 5 };
     if !is_part_of("ci") {
-        cargo(&["build", "-p", "stockade-examples", "--example", "shop"])?;
+        examples::debug_program("shop")?;
     }
     let folder = target_directory()?.join("kills");
     // The folder may not exist.

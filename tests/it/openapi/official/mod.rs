@@ -9,7 +9,6 @@ use stockade::prelude::*;
 use stockade::testing::TestClient;
 
 use self::validate::validate;
-use crate::shop::example as shop;
 
 /// The committed document of the shop example.
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/shop/openapi.json");

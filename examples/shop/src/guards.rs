@@ -3,11 +3,12 @@
 use stockade::auth::verify_token;
 use stockade::extract::Headers;
 use stockade::http::HeaderMap;
+use stockade::middleware::with_etag;
 use stockade::prelude::*;
 use stockade::rest::{RowFilter, Store as _};
 use stockade::validation::ValidationOptions;
 
-use super::stock::{Claims, NoData, Shop};
+use crate::stock::{Claims, NoData, Shop};
 
 /// Runs around everything: it sees each response of a route, including errors.
 pub async fn tag_response(req: Request, next: Next) -> Response {
@@ -25,9 +26,30 @@ pub async fn known_account(shop: State<Shop>, headers: Headers) -> Result<Option
     account_of(&shop, token_of(&headers)).await
 }
 
+/// Returns the middleware of public responses. Because they are public,
+/// compression reveals no secrets.
+pub fn smaller() -> Vec<Middleware> {
+    vec![
+        #[cfg(feature = "compression")]
+        Middleware::new(stockade::middleware::with_compression()),
+        Middleware::new(with_etag()),
+    ]
+}
+
+/// Returns the middleware of an upload by `users`, which may be compressed.
+/// `max_body` limits the decompressed size.
+pub fn decompressed(users: &Middleware) -> Vec<Middleware> {
+    vec![
+        users.clone(),
+        #[cfg(feature = "compression")]
+        Middleware::new(stockade::middleware::with_decompression()),
+    ]
+}
+
 /// Returns the account for the token that a GraphQL client sends over a
 /// WebSocket: as `authorization` in the payload of its first message. Browser
 /// scripts cannot set this header for the handshake.
+#[cfg(feature = "graphql")]
 pub async fn account_of_payload(
     payload: Value,
     shop: State<Shop>,

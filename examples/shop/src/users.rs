@@ -9,7 +9,7 @@ use stockade::prelude::*;
 use stockade::reply::Created;
 use stockade::rest::{NewRow, RowFilter, Store as _, StoreError, VersionCheck};
 
-use super::stock::{Account, NoData, Profile, Role, Shop, UserError, all};
+use crate::stock::{Account, NoData, Profile, Role, Shop, UserError, all};
 
 pub async fn list_users(shop: State<Shop>) -> Result<Json<Vec<Profile>>, NoData> {
     let users = all(&shop.users, Vec::new(), |user| user.id).await?;

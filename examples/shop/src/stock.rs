@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "graphql")]
 use stockade::graphql::async_graphql as gql;
 use stockade::prelude::*;
 use stockade::rest::{Entity, Filter, ListQuery, NewRow, Op, RowFilter, VersionCheck};
 use stockade::rest::{Store as _, StoreError};
 use tokio::sync::watch;
 
-use super::database::{Database, Table};
+use crate::database::{Database, Table};
 
 /// The data of the shop, with a table for each type.
 pub struct Shop {
@@ -191,9 +192,9 @@ impl Entity for Cart {
 }
 
 /// A product. Requests must follow its rules; a misspelled field is an error.
-#[derive(Clone, Deserialize, Serialize, Schema, gql::SimpleObject)]
+#[derive(Clone, Deserialize, Serialize, Schema)]
 #[serde(deny_unknown_fields)]
-#[graphql(crate = "gql")]
+#[cfg_attr(feature = "graphql", derive(gql::SimpleObject), graphql(crate = "gql"))]
 pub struct Product {
     pub id: u32,
     #[schema(trim, required, max_length = 100)]
@@ -237,21 +238,21 @@ impl Entity for Order {
     type Id = u32;
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Schema, Serialize, gql::Enum)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Schema, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[graphql(crate = "gql")]
+#[cfg_attr(feature = "graphql", derive(gql::Enum), graphql(crate = "gql"))]
 pub enum Status {
     Placed,
     Shipped,
 }
 
 /// A number of pieces of a product, and their total price.
-#[derive(Clone, Deserialize, Schema, Serialize, gql::SimpleObject)]
-#[graphql(crate = "gql", complex)]
+#[derive(Clone, Deserialize, Schema, Serialize)]
+#[cfg_attr(feature = "graphql", derive(gql::SimpleObject), graphql(crate = "gql", complex))]
 pub struct OrderLine {
     pub product: u32,
     pub count: u32,
-    #[graphql(skip)]
+    #[cfg_attr(feature = "graphql", graphql(skip))]
     pub cents: u32,
 }
 

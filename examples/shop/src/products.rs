@@ -12,7 +12,7 @@ use stockade::rest::{
     Access, Filter, NewRow, Op, Operation, Resource, RowFilter, Store, StoreError, VersionCheck,
 };
 
-use super::stock::{NoData, Product, ProductError, Shop, all};
+use crate::stock::{NoData, Product, ProductError, Shop, all};
 
 /// Returns the resource: everyone may read products, page by page; clerks and
 /// admins may change them.

@@ -2,7 +2,7 @@
 //! page.
 //!
 //! ```text
-//! cargo run -p stockade-examples --example browser
+//! cargo run -p internal-examples --bin browser
 //! ```
 //!
 //! Each server uses a free port of this machine, and the single printed line
@@ -200,7 +200,7 @@ async fn matrix(shared: State<Arc<Shared>>, cookies: Cookies) -> (HeaderMap, Htm
     shared.record("matrix".to_owned(), &cookies);
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_SECURITY_POLICY, header::HeaderValue::from_static(PAGE_POLICY));
-    (headers, Html(include_str!("browser.html")))
+    (headers, Html(include_str!("../browser.html")))
 }
 
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; \

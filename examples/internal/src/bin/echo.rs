@@ -1,7 +1,7 @@
 //! A WebSocket server that echoes every message.
 //!
 //! ```text
-//! cargo run -p stockade-examples --example echo
+//! cargo run -p internal-examples --bin echo
 //! ```
 //!
 //! `/` accepts text messages, as the specification requires. `/binary` also

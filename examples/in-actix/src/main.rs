@@ -2,7 +2,7 @@
 //! middleware.
 //!
 //! ```text
-//! cargo run -p stockade-examples --features actix --example in_actix
+//! cargo run -p in-actix
 //! ```
 //!
 //! Below `/api` the whole application responds, with all its stages. Below

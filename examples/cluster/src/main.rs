@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! redis-server --port 6379
-//! PORT=3001 NODE=a cargo run -p stockade-examples --example cluster
-//! PORT=3002 NODE=b cargo run -p stockade-examples --example cluster
+//! PORT=3001 NODE=a cargo run -p cluster
+//! PORT=3002 NODE=b cargo run -p cluster
 //! curl -i localhost:3001/orders
 //! ```
 //!

@@ -12,10 +12,10 @@ use stockade::graphql::{GraphQl, RequestContext, async_graphql as gql, list_comp
 use stockade::prelude::*;
 use stockade::rest::{ListQuery, Store as _};
 
-use super::guards::account_of_payload;
-use super::orders::{NewOrder, OrderContent, find_order, list_orders, order_cart, watch_order};
-use super::products::find_product;
-use super::stock::{Claims, NoData, OrderLine, Product, Shop, Status, first as first_rows, is};
+use crate::guards::account_of_payload;
+use crate::orders::{NewOrder, OrderContent, find_order, list_orders, order_cart, watch_order};
+use crate::products::find_product;
+use crate::stock::{Claims, NoData, OrderLine, Product, Shop, Status, first as first_rows, is};
 
 /// Returns the schema with its limits. Its page and its description are public,
 /// like the document of the other routes.

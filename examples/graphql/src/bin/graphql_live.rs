@@ -2,7 +2,7 @@
 //! server-sent events, with GraphiQL to try them.
 //!
 //! ```text
-//! cargo run -p stockade-examples --example graphql_live
+//! cargo run -p graphql --bin graphql_live
 //! curl -N localhost:3000/graphql -H 'content-type: application/json' \
 //!   -H 'accept: text/event-stream' -d '{"query":"subscription { messages { author text } }"}'
 //! ```

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt as _, stream};
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "graphql")]
 use stockade::graphql::async_graphql as gql;
 use stockade::prelude::*;
 use stockade::reply::Created;
@@ -15,7 +16,7 @@ use stockade::rest::{
 };
 use tokio::sync::watch;
 
-use super::stock::{
+use crate::stock::{
     Cart, CartError, Claims, NoData, Order, OrderError, OrderLine, Product, ProductError, Role,
     Shop, Status, all,
 };
@@ -165,8 +166,8 @@ pub async fn remove_item(
     .await
 }
 
-#[derive(Serialize, Schema, gql::SimpleObject)]
-#[graphql(crate = "gql")]
+#[derive(Serialize, Schema)]
+#[cfg_attr(feature = "graphql", derive(gql::SimpleObject), graphql(crate = "gql"))]
 pub struct NewOrder {
     pub order: u32,
 }
@@ -224,8 +225,8 @@ pub async fn order_cart(shop: &Shop, user: &Claims, id: u32) -> Result<NewOrder,
     order
 }
 
-#[derive(Serialize, Schema, gql::SimpleObject)]
-#[graphql(crate = "gql", name = "Order")]
+#[derive(Serialize, Schema)]
+#[cfg_attr(feature = "graphql", derive(gql::SimpleObject), graphql(crate = "gql", name = "Order"))]
 pub struct OrderContent {
     pub order: u32,
     pub status: Status,

@@ -11,7 +11,7 @@ use stockade::prelude::*;
 use stockade::rest::Store as _;
 use stockade::{RouteDescription, RouteDocs};
 
-use super::stock::{NoData, Product, Shop, first};
+use crate::stock::{NoData, Product, Shop, first};
 
 /// The content security policy: the page and its files load nothing from other
 /// hosts and contain nothing inline.

@@ -2,8 +2,8 @@
 //! connections.
 //!
 //! ```text
-//! cargo run --release -p stockade-examples --example crowd -- serve
-//! cargo run --release -p stockade-examples --example crowd -- hold 127.0.0.1:3000 head 10500
+//! cargo run --release -p internal-examples --bin crowd -- serve
+//! cargo run --release -p internal-examples --bin crowd -- hold 127.0.0.1:3000 head 10500
 //! ```
 //!
 //! The first command is the server, with its default limits. The second one

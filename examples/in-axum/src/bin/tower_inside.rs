@@ -2,7 +2,7 @@
 //! axum API, and the tracing of `tower-http`.
 //!
 //! ```text
-//! cargo run -p stockade-examples --features axum --example tower_inside
+//! cargo run -p in-axum --bin tower_inside
 //! curl -i localhost:3000/files/hello.rs
 //! curl -i localhost:3000/old/users/7
 //! curl -i -X PURGE localhost:3000/cache/7

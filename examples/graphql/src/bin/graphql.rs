@@ -2,7 +2,7 @@
 //! requires a user, and errors that are visible or hidden to clients.
 //!
 //! ```text
-//! cargo run -p stockade-examples --example graphql
+//! cargo run -p graphql
 //! curl localhost:3000/graphql -H 'content-type: application/json' \
 //!   -d '{"query":"{ teas { name priceCents } }"}'
 //! ```

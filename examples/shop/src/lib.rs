@@ -1,20 +1,11 @@
 //! A small shop with users, products, carts and orders. This is the main
 //! example.
 //!
-//! `cargo run -p stockade-examples --example shop` starts it on port 3000 and
-//! prints three lines to try. `PORT` sets another port; 0 selects a free one.
-//! `SHOP_SECRET` signs the tokens; without it, each start has a new secret.
-//! `SHOP_ADMIN_PASSWORD` creates the account admin@example.org. The data is in
-//! the file `shop.db` of the current folder. `SHOP_DATABASE` sets another file,
-//! `postgres://…`, or `:memory:`, which is lost when the program ends. With
-//! `-- routes`, `-- explain POST /users`, `-- audit`, `-- openapi`, `-- graphql` or
-//! `-- lock`, the program prints information about its routes and exits without
-//! opening the database.
-//!
 //! Start with [`api`], the whole API as one tree, and continue with the
 //! handlers. `options` contains the options for all requests. The product
-//! routes come from a REST resource; all others have handlers. `graphql` offers
-//! products and orders again, with the same functions. `stock` contains the
+//! routes come from a REST resource; all others have handlers. `graphql`, which
+//! needs the feature of this name, offers products and orders again, with the
+//! same functions. `stock` contains the
 //! tables, and `database` their storage.
 
 mod database;
@@ -23,6 +14,7 @@ mod letters;
 mod options;
 
 // Public for the tests, which rebuild some of the routes.
+#[cfg(feature = "graphql")]
 pub mod graphql;
 pub mod guards;
 pub mod orders;
@@ -35,21 +27,21 @@ use std::env;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use stockade::auth::generate_token;
 use stockade::middleware::health::Readiness;
 use stockade::middleware::idempotency::{Idempotency, MemoryIdempotencyStore};
 use stockade::middleware::{
-    Metrics, hash_password_with_async, named, with_compression, with_decompression, with_etag,
-    with_idempotency, with_permission, with_role, with_serialization,
+    Metrics, hash_password_with_async, named, with_idempotency, with_permission, with_role,
+    with_serialization,
 };
 use stockade::openapi::{OpenApiOptions, Webhook};
 use stockade::policy::Policy;
 use stockade::prelude::*;
+#[cfg(feature = "redis")]
+use stockade::redis::{Redis, RedisOptions};
 use stockade::reply::Redirect;
 use stockade::rest::Store;
 use stockade::routing::health_routes;
 use stockade::serialization::SerializationOptions;
-use stockade::server::ServerOptions;
 use stockade::websockets::{Rooms, WebSocketOptions};
 use stockade::{RouteDocs, Tag};
 
@@ -61,58 +53,53 @@ pub use self::database::Table;
 pub use self::options::{loose, options};
 pub use self::stock::{Role, Shop};
 
-#[tokio::main]
-async fn main() -> Result<(), BoxError> {
-    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("info")).init();
-    let port: u16 = env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
-    let secret = env::var("SHOP_SECRET").or_else(|_| generate_token(32))?;
-    let address = match env::var("SHOP_DATABASE") {
-        Err(env::VarError::NotPresent) => "shop.db".to_owned(),
-        named => named.map_err(|error| format!("SHOP_DATABASE: {error}"))?,
-    };
-    let app = closed(address, Secret::new(secret)?).build()?;
-    // Commands such as `routes` do not open the shop, so they need no database.
-    if app.run_command(env::args()).await? {
-        return Ok(());
-    }
-
-    // Readiness probes at `/health/ready` have this time to notice a shutdown.
-    let limits = ServerOptions::new().shutdown_delay(Duration::from_millis(500));
-    let server = app.create_server_with(limits)?.bind(port).await?;
-    let address = server.local_addr();
-    println!("the shop is open at http://{address}; try");
-    println!("  curl 'http://{address}/products?category=tea&sort=-price_cents'");
-    println!("  curl http://{address}/users --json '{}'", new_user());
-    println!("  curl -i -X DELETE http://{address}/products");
-    server.with_signals().serve().await?;
-    println!("the shop is closed");
-    Ok(())
-}
-
 const ADA: &str = "ada@example.org";
 
-fn new_user() -> Value {
+/// Returns the body of a request that creates an account.
+pub fn new_user() -> Value {
     json!({ "name": "Ada", "email": ADA, "password": "correct horse" })
 }
 
 /// Returns the router for the server. It opens the shop with the data at
 /// `address` when it starts.
-pub fn closed(address: String, secret: Secret) -> Router {
+///
+/// Repeated requests are recognized in Redis if `SHOP_REDIS` is its address, and
+/// otherwise in the memory of this process.
+///
+/// # Errors
+///
+/// If `SHOP_REDIS` is not a valid address.
+pub fn closed(address: String, secret: Secret) -> Result<Router, BoxError> {
     let metrics = Metrics::new();
     let products = Arc::new(OnceLock::new());
     let later = Arc::clone(&products);
-    without_shop(products, &metrics, options(&metrics)).policy(policy()).state_at_start(
-        async move |_| {
-            let shop = Shop::open(&address, secret).await;
-            let shop = shop.map_err(|error| format!("SHOP_DATABASE: {error}"))?;
-            if let Ok(password) = env::var("SHOP_ADMIN_PASSWORD") {
-                let hash = hash_password_with_async(password, users::hasher()).await?;
-                shop.let_admin_in("admin@example.org", &hash).await?;
-            }
-            let _ = later.set(shop.products.clone());
-            Ok::<_, BoxError>(shop)
-        },
-    )
+    let once = match env::var("SHOP_REDIS") {
+        Err(env::VarError::NotPresent) => once_in_memory(),
+        #[cfg(feature = "redis")]
+        url => {
+            let options = RedisOptions::new().prefix("shop");
+            with_idempotency(Idempotency::new(Redis::open(&url?, options)?.idempotency()))
+        }
+        #[cfg(not(feature = "redis"))]
+        _ => return Err("SHOP_REDIS needs the feature `redis` of the shop".into()),
+    };
+    let router = without_shop(products, &metrics, options(&metrics), once).policy(policy());
+    Ok(router.state_at_start(async move |_| {
+        let shop = Shop::open(&address, secret).await;
+        let shop = shop.map_err(|error| format!("SHOP_DATABASE: {error}"))?;
+        if let Ok(password) = env::var("SHOP_ADMIN_PASSWORD") {
+            let hash = hash_password_with_async(password, users::hasher()).await?;
+            shop.let_admin_in("admin@example.org", &hash).await?;
+        }
+        let _ = later.set(shop.products.clone());
+        Ok::<_, BoxError>(shop)
+    }))
+}
+
+/// Returns a middleware that recognizes repeated requests in the memory of this
+/// process.
+fn once_in_memory() -> Middleware {
+    with_idempotency(Idempotency::new(MemoryIdempotencyStore::new()))
 }
 
 /// Returns the same router for an open shop.
@@ -133,7 +120,7 @@ pub fn policy() -> Policy {
 
 /// Returns the same API with other options.
 pub fn router_with(shop: Shop, metrics: &Metrics, options: RouterOptions) -> Router {
-    without_shop(shop.products.clone(), metrics, options).state(shop)
+    without_shop(shop.products.clone(), metrics, options, once_in_memory()).state(shop)
 }
 
 /// Returns the API, which still needs the shop as state.
@@ -141,30 +128,29 @@ fn without_shop(
     products: impl Store<Product>,
     metrics: &Metrics,
     options: RouterOptions,
+    once: Middleware,
 ) -> Router {
-    create_router(api(metrics, products), options.middleware(guards::tag_response))
-        // `/openapi.json`, `/docs` to read, and `/docs/try` to send requests.
-        .open_api(
-            OpenApiOptions::new("A small shop", "1.0.0")
-                .description("Users, products, carts and orders. They are kept in a database.")
-                .webhook("order.shipped", Webhook::of::<OrderShipped>().summary("Order shipped"))
-                .public("the shop is an example")
-                .license("MIT OR Apache-2.0")
-                .swagger_ui(true),
-        )
+    let documents = OpenApiOptions::new("A small shop", "1.0.0")
+        .description("Users, products, carts and orders. They are kept in a database.")
+        .webhook("order.shipped", Webhook::of::<OrderShipped>().summary("Order shipped"))
+        .public("the shop is an example")
+        .license("MIT OR Apache-2.0");
+    #[cfg(feature = "swagger-ui")]
+    let documents = documents.swagger_ui(true);
+    create_router(api(metrics, products, once), options.middleware(guards::tag_response))
+        // `/openapi.json` and `/docs`. Swagger UI is at `/docs/try`.
+        .open_api(documents)
         .state(Rooms::default())
         // The server sets it to false when a shutdown begins.
         .state(Readiness::new())
 }
 
 /// Returns the whole API.
-fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
+fn api(metrics: &Metrics, products: impl Store<Product>, once: Middleware) -> RouteTree {
     let token = Auth::lookup(guards::known_account);
     let clerks = with_role(["clerk", "admin"]);
     let admins = with_role("admin");
     let owners = with_permission(named("own account or admin", guards::is_own_or_admin));
-    // A client without a response repeats its request with the same key.
-    let once = with_idempotency(Idempotency::new(MemoryIdempotencyStore::new()));
     routes! {
         // Every route requires a user unless it is `public`.
         auth: &token,
@@ -237,9 +223,7 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
             tag: Tag::new("products", "Everybody may read them; clerks and admins change them."),
             public: "everybody may look around",
             "products": {
-                // These responses are public, so compression reveals no
-                // secrets.
-                middleware: [with_compression(), with_etag()],
+                middleware: guards::smaller(),
                 // Lists, single products, and writes.
                 ..products::resource(products, &with_auth(&token)).routes(),
                 "search": {
@@ -254,9 +238,7 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
                     POST: {
                         products::upload_image,
                         auth: &token,
-                        // The body may be compressed; `max_body` limits the
-                        // decompressed size.
-                        middleware: [&clerks, with_decompression()],
+                        middleware: guards::decompressed(&clerks),
                         max_body: 4 * 1024 * 1024,
                         accepts: ["multipart/form-data"],
                         docs: RouteDocs::new("An image of a product")
@@ -290,6 +272,8 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
                 "checkout": {
                     POST: {
                         orders::check_out,
+                        // A client without a response repeats its request
+                        // with the same key.
                         middleware: once,
                         docs: RouteDocs::new("An order of everything in the cart")
                             .description("It removes the cart. `Idempotency-Key` allows a retry."),
@@ -317,14 +301,7 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
                 },
             },
         },
-        // Over POST and GET, as server-sent events, over a WebSocket, and as a
-        // page for browsers.
-        "graphql": {
-            tag: Tag::new("graphql", "Products and orders over GraphQL."),
-            auth: token.optional(),
-            public: "products are public, and orders check the user",
-            ..graphql::graphql().routes(),
-        },
+        ..over_graphql(&token),
         "newsletter": {
             tag: Tag::new("newsletter", "A newsletter."),
             public: "a letter needs no account",
@@ -356,4 +333,24 @@ fn api(metrics: &Metrics, products: impl Store<Product>) -> RouteTree {
             },
         },
     }
+}
+
+/// Returns the routes of GraphQL: over POST and GET, as server-sent events, over
+/// a WebSocket, and as a page for browsers.
+#[cfg(feature = "graphql")]
+fn over_graphql(token: &Auth) -> RouteTree {
+    routes! {
+        "graphql": {
+            tag: Tag::new("graphql", "Products and orders over GraphQL."),
+            auth: token.clone().optional(),
+            public: "products are public, and orders check the user",
+            ..graphql::graphql().routes(),
+        },
+    }
+}
+
+/// Returns no routes, because the shop has no feature `graphql`.
+#[cfg(not(feature = "graphql"))]
+fn over_graphql(_token: &Auth) -> RouteTree {
+    RouteTree::new()
 }

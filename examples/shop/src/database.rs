@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use stockade::BoxFuture;
 use stockade::prelude::*;
 use stockade::rest::Entity;
+#[cfg(feature = "postgres")]
+use stockade::sql::Postgres;
 use stockade::sql::rusqlite::{self, Connection};
 use stockade::sql::{
-    Dialect, Driver, Postgres, Row, SqlError, SqlStore, Sqlite, Statement, create_table_sql,
+    Dialect, Driver, Row, SqlError, SqlStore, Sqlite, Statement, create_table_sql,
 };
 
 /// The rows of a type. The database is chosen at runtime.
@@ -23,7 +25,12 @@ impl Database {
     pub async fn open(address: &str) -> Result<Self, BoxError> {
         let driver: Arc<dyn Driver> = match address.split_once("://") {
             _ if address == ":memory:" => Arc::new(Memory::open()?),
+            #[cfg(feature = "postgres")]
             Some(("postgres" | "postgresql", _)) => Arc::new(Postgres::connect(address).await?),
+            #[cfg(not(feature = "postgres"))]
+            Some(("postgres" | "postgresql", _)) => {
+                return Err("PostgreSQL needs the feature `postgres` of the shop".into());
+            }
             // The rest of the address may contain a password.
             Some(_) => {
                 return Err("expected a file, or an address that begins with postgres://".into());

@@ -2,7 +2,7 @@
 //! middleware.
 //!
 //! ```text
-//! cargo run -p stockade-examples --features axum --example in_axum
+//! cargo run -p in-axum
 //! ```
 //!
 //! Below `/api` the whole application responds, with all its stages. Below

@@ -1,1 +1,0 @@
-//! This library is empty: the examples are the files next to `Cargo.toml`.
