@@ -3,9 +3,17 @@
 //! They use the facade if the calling crate depends on it. Otherwise they refer
 //! to the individual crates. The calling crate may rename its dependencies.
 
-use proc_macro_crate::{FoundCrate, crate_name};
+mod manifest;
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
+
+use self::manifest::Value;
 
 /// The path of a workspace crate, as the calling crate sees it.
 #[derive(Clone, Debug)]
@@ -84,16 +92,86 @@ impl CratePath {
 /// tests. Its own library needs `extern crate self as …` for this name. The
 /// libraries in this workspace have it if their unit tests use a macro.
 fn name_of(package: &str) -> Option<String> {
-    match crate_name(package) {
-        Ok(FoundCrate::Name(name)) => Some(name),
-        Ok(FoundCrate::Itself) => Some(package.replace('-', "_")),
-        Err(_) => None,
+    let folder = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR")?);
+    let manifest = cached_manifest(&folder)?;
+    let own_name = manifest.get("package")?.get("name")?.as_str();
+    let name = if own_name == Some(package) {
+        package.to_owned()
+    } else {
+        let workspace = || folder.ancestors().skip(1).find_map(workspace_in);
+        dependency_on(package, &manifest, workspace)?
+    };
+    Some(name.replace('-', "_"))
+}
+
+/// Returns the manifest of the calling crate. It is read once, although a crate
+/// may have hundreds of derives.
+fn cached_manifest(folder: &Path) -> Option<Rc<Value>> {
+    thread_local! {
+        static READ: RefCell<Option<(PathBuf, Option<Rc<Value>>)>> = const { RefCell::new(None) };
     }
+    READ.with_borrow_mut(|read| match read {
+        Some((of, manifest)) if of == folder => manifest.clone(),
+        _ => read.insert((folder.to_owned(), manifest_in(folder).map(Rc::new))).1.clone(),
+    })
+}
+
+fn manifest_in(folder: &Path) -> Option<Value> {
+    basic_toml::from_str(&fs::read_to_string(folder.join("Cargo.toml")).ok()?).ok()
+}
+
+/// Returns the dependencies of the workspace with its root in `folder`.
+fn workspace_in(folder: &Path) -> Option<Value> {
+    manifest_in(folder)?.get("workspace")?.get("dependencies").cloned()
+}
+
+/// Returns the name under which a manifest depends on a package.
+fn dependency_on(
+    package: &str,
+    manifest: &Value,
+    workspace: impl Fn() -> Option<Value>,
+) -> Option<String> {
+    const TABLES: [&str; 2] = ["dependencies", "dev-dependencies"];
+    let targets = manifest.get("target").and_then(Value::as_table);
+    let of_targets = targets.into_iter().flat_map(|targets| targets.values());
+    let tables = std::iter::once(manifest)
+        .chain(of_targets)
+        .flat_map(|part| TABLES.iter().filter_map(|name| part.get(name)?.as_table()));
+    tables.flatten().find_map(|(name, dependency)| {
+        let renamed = |dependency: &Value| Some(dependency.get("package")?.as_str()?.to_owned());
+        let of_package = match dependency.get("workspace") {
+            Some(_) => renamed(workspace()?.get(name)?),
+            None => renamed(dependency),
+        };
+        (of_package.as_deref().unwrap_or(name) == package).then(|| name.clone())
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn finds_a_renamed_dependency() {
+        let find = |manifest: &str| {
+            let workspace = "api = { package = \"stockade\" }\nstockade = \"0.1\"";
+            let workspace = || basic_toml::from_str(workspace).ok();
+            dependency_on("stockade", &basic_toml::from_str(manifest).unwrap(), workspace)
+        };
+        for (manifest, name) in [
+            ("[dependencies]\nstockade = \"0.1\"", Some("stockade")),
+            ("[dependencies]\nstockade = { workspace = true, features = [] }", Some("stockade")),
+            ("[dev-dependencies.stockade]\npath = \"x\"", Some("stockade")),
+            ("[dependencies]\nweb = { package = \"stockade\", path = \"x\" }", Some("web")),
+            ("[dependencies]\napi.workspace = true", Some("api")),
+            ("[target.'cfg(unix)'.dependencies]\nstockade = \"0.1\"", Some("stockade")),
+            ("[dependencies]\nstockade = { package = \"other\", path = \"x\" }", None),
+            ("[dependencies]\nstockade-core = \"0.1\"", None),
+            ("[package]\nname = \"x\"", None),
+        ] {
+            assert_eq!(find(manifest).as_deref(), name, "{manifest}");
+        }
+    }
 
     #[test]
     fn names_the_single_crate_without_the_facade() {
