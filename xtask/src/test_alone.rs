@@ -41,6 +41,7 @@ const FACADE_FEATURES: &[&str] = &[
     "gcra",
     "graphiql",
     "graphql",
+    "http2",
     "i18n",
     "idempotency",
     "json-patch",

@@ -12,9 +12,11 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use hyper::body::Incoming;
-use hyper::server::conn::{http1, http2};
+use hyper::server::conn::http1;
+#[cfg(feature = "http2")]
+use hyper::server::conn::http2;
 use hyper::service::{HttpService, Service, service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 #[cfg(feature = "tls")]
 use tokio::io::AsyncWriteExt as _;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -32,7 +34,6 @@ use crate::options::DEFAULT_MAX_HEADERS;
 use crate::response_body::ResponseBody;
 use crate::rewind::Rewind;
 use crate::service::{self, AppService, Peer};
-use crate::streams::Streams;
 #[cfg(feature = "tls")]
 use crate::tls::{self, TlsConfig};
 use crate::tracked_stream::{Protocol, TrackedStream};
@@ -104,28 +105,6 @@ impl<A: AppService> Shared<A> {
         }
         self
     }
-}
-
-/// Returns the builder of hyper's part of an HTTP/2 connection.
-fn http2_builder(
-    options: &ServerOptions,
-    record: &Arc<ConnectionRecord>,
-) -> http2::Builder<Streams> {
-    let streams = Streams::new(Arc::clone(record), options.write_terms());
-    let mut http2 = http2::Builder::new(streams);
-    http2
-        .timer(TokioTimer::new())
-        .enable_connect_protocol()
-        .keep_alive_interval(HTTP2_PING_INTERVAL)
-        .keep_alive_timeout(HTTP2_PING_TIMEOUT)
-        .initial_stream_window_size(HTTP2_WINDOW)
-        .initial_connection_window_size(HTTP2_WINDOW)
-        .max_send_buf_size(HTTP2_SEND_BUFFER)
-        .max_concurrent_streams(options.http2_max_streams)
-        .max_header_list_size(options.max_header_bytes)
-        .max_pending_accept_reset_streams(MAX_RESET_STREAMS)
-        .max_local_error_reset_streams(MAX_LOCAL_RESET_STREAMS);
-    http2
 }
 
 /// Serves a connection to its end.
@@ -209,6 +188,7 @@ async fn speak_tls<A: AppService>(
     }
 }
 
+#[cfg_attr(not(feature = "http2"), expect(unused_variables, reason = "only HTTP/2 has options"))]
 async fn speak<A: AppService, T>(
     shared: &Shared<A>,
     http1: &http1::Builder,
@@ -219,15 +199,19 @@ async fn speak<A: AppService, T>(
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     let outcome = match protocol {
+        #[cfg(feature = "http2")]
         Protocol::Http2 => {
             let Some(io) = io.take() else { return };
             peer.record.http2.speak();
-            let http2 = http2_builder(&shared.options, &peer.record);
+            let http2 = crate::http2::builder(&shared.options, &peer.record);
             let connection = http2.serve_connection(TokioIo::new(io), service_of(peer));
             let shut_down =
                 |connection: Pin<&mut _>| http2::Connection::graceful_shutdown(connection);
             drive(&peer.record, Box::pin(connection).as_mut(), shut_down, false).await
         }
+        // `ServerOptions` rejects HTTP/2 without the feature.
+        #[cfg(not(feature = "http2"))]
+        Protocol::Http2 => return,
         Protocol::Http1 => speak_http1(http1, peer, io).await,
     };
     // After an upgrade, the socket continues in another task.
@@ -490,24 +474,3 @@ const MIN_BUFFER: usize = 65_536;
 
 /// The time for an HTTP/2 client to answer GOAWAY: 1 s.
 const GO_AWAY_TIME: Duration = Duration::from_secs(1);
-
-/// A silent HTTP/2 client gets a ping after this time.
-const HTTP2_PING_INTERVAL: Duration = Duration::from_secs(30);
-
-/// The time for the client to answer the ping.
-const HTTP2_PING_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// The number of request body bytes that a client may send before the
-/// application reads them, for all its requests together: 1 MiB.
-const HTTP2_WINDOW: u32 = 1_048_576;
-
-/// The number of response bytes that hyper buffers for the socket: 128 KiB.
-const HTTP2_SEND_BUFFER: usize = 131_072;
-
-/// The maximum number of streams that a client may reset before they are
-/// accepted. More end the connection (CVE-2023-44487, "rapid reset").
-const MAX_RESET_STREAMS: usize = 20;
-
-/// The maximum number of streams reset because of the client's errors. More end
-/// the connection (CVE-2025-8671, "made you reset").
-const MAX_LOCAL_RESET_STREAMS: usize = 256;

@@ -108,6 +108,8 @@ mod handshake;
 mod head;
 mod heap;
 mod host;
+#[cfg(feature = "http2")]
+mod http2;
 mod idle_queue;
 #[cfg(unix)]
 mod inherited;
@@ -123,6 +125,7 @@ mod service;
 mod signals;
 mod socket;
 mod start;
+#[cfg_attr(not(feature = "http2"), expect(dead_code, reason = "only HTTP/2 has streams"))]
 mod streams;
 mod sweep;
 mod tcp;

@@ -126,7 +126,7 @@ impl Default for ServerOptions {
             max_header_bytes: 16_384,
             half_close: false,
             hyper_fast_path: fast_path_by_default(),
-            http2: true,
+            http2: cfg!(feature = "http2"),
             http2_max_streams: 200,
             tcp_nodelay: true,
             tcp_notsent_lowat: Some(TCP_NOTSENT_LOWAT),
@@ -280,7 +280,8 @@ impl ServerOptions {
         hyper_fast_path: bool;
 
         /// Accepts HTTP/2 from clients that begin with it, if true. Default:
-        /// true.
+        /// true with the feature `http2`, which `tls` includes. Setting it to
+        /// true without the feature is a configuration error.
         http2: bool;
 
         /// Sets the maximum number of concurrent requests on one HTTP/2
@@ -537,10 +538,18 @@ impl ServerOptions {
         let highs = highs.map(|(name, value, most)| {
             format!("the server's {name} must be at most {most}, found {value}")
         });
+        let missing = (self.http2 && !cfg!(feature = "http2"))
+            .then(|| "the server's http2 needs the feature `http2` of stockade".to_owned());
         let of_host = self.of_host();
         let of_host = of_host.issue().into_iter().flat_map(ConfigError::issues).cloned();
         let of_proxies = self.proxy_protocol.issues();
-        zeros.chain(highs).map(ConfigIssue::new).chain(of_proxies).chain(of_host).collect()
+        zeros
+            .chain(highs)
+            .chain(missing)
+            .map(ConfigIssue::new)
+            .chain(of_proxies)
+            .chain(of_host)
+            .collect()
     }
 }
 

@@ -39,7 +39,10 @@ pub(crate) fn wanted<B>(request: &mut http::Request<B>, is_tls: bool) -> Option<
     if request.extensions().is_empty() {
         return None;
     }
+    #[cfg(feature = "http2")]
     let protocol = request.extensions().get::<hyper::ext::Protocol>().map(|it| it.as_str());
+    #[cfg(not(feature = "http2"))]
+    let protocol = None;
     let upgrade = requested_upgrade(request.method(), request.headers(), protocol)?;
     let on_upgrade = hyper::upgrade::on(&mut *request);
     request.extensions_mut().insert(upgrade);

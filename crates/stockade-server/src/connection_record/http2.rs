@@ -14,6 +14,7 @@ pub(crate) struct Http2State {
 
 impl Http2State {
     /// Records that the client speaks HTTP/2.
+    #[cfg(feature = "http2")]
     pub(crate) fn speak(&self) {
         self.spoken.store(true, Ordering::Relaxed);
     }
