@@ -209,6 +209,12 @@ const TASKS: &[Task] = &[
         run: package::compile_cost,
     },
     Task {
+        name: "first-minute",
+        about: "compile cost of the first programs of a newcomer, compared with axum; `--save`",
+        when: Nightly,
+        run: package::first_minute,
+    },
+    Task {
         name: "audit",
         about: "dependencies between crates, licenses, advisories",
         when: Ci,

@@ -22,6 +22,11 @@ pub(crate) fn compile_cost() -> Outcome {
     run("xtask-compile-cost")
 }
 
+/// Runs the part of `xtask/compile-cost` that measures the smallest program.
+pub(crate) fn first_minute() -> Outcome {
+    run("xtask-compile-cost")
+}
+
 /// Runs `xtask/prose`.
 pub(crate) fn prose() -> Outcome {
     run("xtask-prose")

@@ -8,7 +8,10 @@
 //! compiled. Both fail only if a repeatable figure is 10 % above
 //! `tests/compile-cost.txt`, which `--save` writes. They never fail because of
 //! a time.
+//!
+//! `first-minute` measures the smallest program and the shop.
 
+mod first_minute;
 mod full;
 mod library;
 mod measure;
@@ -36,6 +39,9 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Outcome {
+    if env::args().nth(1).is_some_and(|task| task == "first-minute") {
+        return first_minute::run();
+    }
     let arguments: Vec<String> = env::args().skip(2).collect();
     let mut options = Options::read(&arguments)?;
     options.short |= is_part_of("ci");
