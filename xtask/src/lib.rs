@@ -25,6 +25,7 @@ mod graphiql;
 mod graphql;
 mod graphql_clients;
 mod home_page;
+mod http;
 mod jwt_features;
 mod keys;
 mod kills;

@@ -2,12 +2,11 @@
 //! `nginx.conf`, and a WebSocket echo with the configuration of the book.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
+use crate::http::{Response, connect, request};
 use crate::running::{Running, free_port, wait_for};
 use crate::{
     Outcome, announce, cargo, debian, examples, is_part_of, redis, root, skip,
@@ -228,58 +227,6 @@ fn start(command: &mut Command, log: &Path, name: &str) -> Result<Running, Strin
     Running::start(command.stderr(file), name)
 }
 
-struct Response {
-    status: u16,
-    body: String,
-}
-
-/// Sends a request on a new connection. `header` has lines that end with CRLF.
-fn request(
-    address: &str,
-    method: &str,
-    path: &str,
-    header: &str,
-    body: &str,
-) -> Result<Response, String> {
-    let fault = |error: std::io::Error| format!("{address}: {error}");
-    let mut stream = connect(address)?;
-    let content = match body.len() {
-        0 => String::new(),
-        length => format!("Content-Type: application/json\r\nContent-Length: {length}\r\n"),
-    };
-    let request = format!(
-        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{header}{content}\r\n\
-         {body}"
-    );
-    match stream.write_all(request.as_bytes()) {
-        // The server may respond before it has received the whole body.
-        Err(error)
-            if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {}
-        written => written.map_err(fault)?,
-    }
-    let mut bytes = Vec::new();
-    let read = stream.read_to_end(&mut bytes);
-    if bytes.is_empty() {
-        read.map_err(fault)?;
-    }
-    response(&String::from_utf8_lossy(&bytes)).ok_or(format!("{address}: no response to {path}"))
-}
-
-fn response(text: &str) -> Option<Response> {
-    let (head, body) = text.split_once("\r\n\r\n")?;
-    let status = head.split(' ').nth(1)?.parse().ok()?;
-    Some(Response { status, body: body.to_owned() })
-}
-
-fn connect(address: &str) -> Result<TcpStream, String> {
-    let connect = || {
-        let stream = TcpStream::connect(address)?;
-        stream.set_read_timeout(Some(Duration::from_secs(30)))?;
-        Ok(stream)
-    };
-    connect().map_err(|error: std::io::Error| format!("{address}: {error}"))
-}
-
 /// The failed checks. Each check prints a line.
 #[derive(Default)]
 struct Checks {
@@ -321,13 +268,6 @@ mod tests {
             assert!(found.contains(part), "{part} is not in {found}");
         }
         assert!(adapted("http {\n", "a", "b", Path::new("/x")).is_err());
-    }
-
-    #[test]
-    fn a_response_has_a_status_and_a_body() {
-        let found = response("HTTP/1.1 413 Too Large\r\na: b\r\n\r\npage").unwrap();
-        assert_eq!((found.status, found.body.as_str()), (413, "page"));
-        assert!(response("HTTP/1.1 200 OK\r\n").is_none());
     }
 
     #[test]
