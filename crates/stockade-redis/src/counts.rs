@@ -119,6 +119,16 @@ impl MetricsSource for Redis {
             again,
         );
     }
+
+    fn families() -> &'static [&'static str] {
+        &[
+            "stockade_redis_commands_total",
+            "stockade_redis_command_duration_seconds",
+            "stockade_redis_up",
+            "stockade_redis_breaker_open",
+            "stockade_redis_reconnects_total",
+        ]
+    }
 }
 
 /// The kinds: the name in keys and the label.

@@ -6,6 +6,8 @@
 //! | `http_rejections_total` | counter | method, route, reason |
 //! | `http_request_duration_seconds` | histogram | method, route |
 //! | `http_requests_in_flight` | gauge | method, route |
+//! | `stockade_connections`, `stockade_connections_limit` | gauge | |
+//! | `stockade_websockets`, `stockade_websockets_limit` | gauge | |
 //!
 //! `route` is the pattern, such as `/users/:id`. It is never a path, so clients
 //! cannot create labels; a request without a route has `(none)`. `reason` is
@@ -14,7 +16,9 @@
 //! `conflict`, `precondition_failed`, `body_too_large`,
 //! `unsupported_media_type`, `rate_limit`, `headers_too_large`, `other` (any
 //! other 4xx) or `server_error`. A request is in flight until the end of its
-//! response body. Its duration ends with the head of its response.
+//! response body. Its duration ends with the head of its response. The last four
+//! metrics exist only on the built-in server, and if the router may have
+//! WebSocket routes.
 //!
 //! [`Metrics::add_source`] adds the metrics of other parts of a program, such
 //! as a connection to Redis.
@@ -44,6 +48,7 @@
 // - `series`: the counters of one method and route.
 // - `exposition`: the text that Prometheus reads.
 // - `source`: metrics of other parts of the program.
+// - `usage`: connections and WebSockets, with their limits.
 // - `with_metrics`: `with_metrics`.
 
 mod exposition;
@@ -51,10 +56,13 @@ mod reason;
 mod registry;
 mod series;
 mod source;
+mod usage;
 mod with_metrics;
 
 pub(crate) use reason::Reason;
 pub(crate) use registry::InFlight;
 pub use registry::{Metrics, MetricsText};
 pub use source::{HistogramValue, MetricsSource, MetricsWriter};
+#[doc(hidden)]
+pub use usage::Resource;
 pub use with_metrics::with_metrics;

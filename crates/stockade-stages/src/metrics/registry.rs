@@ -20,6 +20,7 @@ use super::exposition;
 use super::reason::Reason;
 use super::series::Series;
 use super::source::{MetricsSource, MetricsWriter};
+use super::usage::{Resource, Usages};
 
 /// Counters of requests by method and route; clones share them.
 ///
@@ -46,6 +47,9 @@ struct Registry {
     /// [`METHODS`].
     others: Box<[Series]>,
     sources: Mutex<Vec<Arc<dyn MetricsSource>>>,
+    /// The names of the metrics that the sources announced.
+    families: Mutex<Vec<&'static str>>,
+    usages: Usages,
 }
 
 /// The index of a pair's counters in the registry.
@@ -76,6 +80,8 @@ impl Metrics {
             slots: slots.collect(),
             others: others.into(),
             sources: Mutex::default(),
+            families: Mutex::default(),
+            usages: Usages::default(),
         };
         Self { registry: Arc::new(registry) }
     }
@@ -111,6 +117,7 @@ impl Metrics {
         // A list is always consistent, even after a panic.
         let sources = lock(&registry.sources).clone();
         let mut writer = MetricsWriter::default();
+        registry.usages.collect(&mut writer);
         sources.iter().for_each(|source| source.collect(&mut writer));
         writer.append_to(&mut text);
         text
@@ -118,9 +125,28 @@ impl Metrics {
 
     /// Adds the metrics of another part of the program, after the request
     /// metrics.
-    pub fn add_source(&self, source: impl MetricsSource) {
+    pub fn add_source<S: MetricsSource>(&self, source: S) {
+        lock(&self.registry.families).extend(S::families());
         let mut sources = lock(&self.registry.sources);
         sources.push(Arc::new(source));
+    }
+
+    /// Returns true if a source announced a metric with this name.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn announces(&self, name: &str) -> bool {
+        lock(&self.registry.families).contains(&name)
+    }
+
+    /// Adds a resource with a limit. `read` returns the used part and the
+    /// limit, or `None` if the resource no longer exists.
+    #[doc(hidden)]
+    pub fn add_usage(
+        &self,
+        resource: Resource,
+        read: impl Fn() -> Option<(usize, usize)> + Send + Sync + 'static,
+    ) {
+        self.registry.usages.add(resource, Box::new(read));
     }
 
     /// Returns a handler that responds with [`text`](Self::text), for a route

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
+use std::sync::{Arc, OnceLock};
 
 /// A part of a program with its own metrics, which
 /// [`Metrics::add_source`](super::Metrics::add_source) adds to the request
@@ -26,6 +27,41 @@ use std::fmt::{self, Write as _};
 pub trait MetricsSource: Send + Sync + 'static {
     /// Writes the current metrics. It is called for each scrape.
     fn collect(&self, to: &mut MetricsWriter);
+
+    /// Returns the names of all metrics that it may write, so a dashboard can
+    /// show them before the program runs. Default: none.
+    #[must_use]
+    fn families() -> &'static [&'static str]
+    where
+        Self: Sized,
+    {
+        &[]
+    }
+}
+
+/// A shared source.
+impl<S: MetricsSource> MetricsSource for Arc<S> {
+    fn collect(&self, to: &mut MetricsWriter) {
+        S::collect(self, to);
+    }
+
+    fn families() -> &'static [&'static str] {
+        S::families()
+    }
+}
+
+/// A source that the program opens later, such as a database. It does not
+/// have metrics until then.
+impl<S: MetricsSource> MetricsSource for OnceLock<S> {
+    fn collect(&self, to: &mut MetricsWriter) {
+        if let Some(source) = self.get() {
+            source.collect(to);
+        }
+    }
+
+    fn families() -> &'static [&'static str] {
+        S::families()
+    }
 }
 
 /// A writer that groups metrics by name: several sources may write the same
@@ -150,6 +186,28 @@ pub(super) fn write_escaped(f: &mut fmt::Formatter<'_>, value: &str) -> fmt::Res
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_later_source_announces_its_metrics() {
+        struct Queue;
+        impl MetricsSource for Queue {
+            fn collect(&self, to: &mut MetricsWriter) {
+                to.gauge("queue_jobs", "Jobs that wait.", &[], 3.0);
+            }
+
+            fn families() -> &'static [&'static str] {
+                &["queue_jobs"]
+            }
+        }
+        let metrics = crate::Metrics::new();
+        let later = Arc::new(OnceLock::new());
+        assert!(!metrics.announces("queue_jobs"));
+        metrics.add_source(Arc::clone(&later));
+        assert!(metrics.announces("queue_jobs"));
+        assert!(!metrics.text().contains("queue_jobs"));
+        assert!(later.set(Queue).is_ok());
+        assert!(metrics.text().contains("queue_jobs 3\n"));
+    }
 
     #[test]
     fn metrics_of_a_name_are_grouped() {

@@ -45,6 +45,13 @@ impl Observers {
         self
     }
 
+    /// Returns the metrics that count requests.
+    #[cfg(feature = "metrics")]
+    #[must_use]
+    pub fn counts(&self) -> Option<&Metrics> {
+        self.metrics.as_ref()
+    }
+
     /// Sets the spans to create for requests.
     #[cfg(feature = "tracing")]
     #[must_use]
