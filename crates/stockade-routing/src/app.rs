@@ -150,6 +150,28 @@ impl App {
         self.resolved.stages.trusts_proxy()
     }
 
+    /// Adds the connections of a server to the metrics of the router, if it has
+    /// metrics. `read` returns the number of open connections and their limit,
+    /// or `None` after the server has ended.
+    #[doc(hidden)]
+    pub fn count_connections(
+        &self,
+        read: impl Fn() -> Option<(usize, usize)> + Send + Sync + 'static,
+    ) {
+        #[cfg(feature = "metrics")]
+        if let Some(metrics) = self.metrics() {
+            metrics.add_usage(stockade_stages::metrics::Resource::Connections, read);
+        }
+        #[cfg(not(feature = "metrics"))]
+        drop(read);
+    }
+
+    /// Returns the metrics of the router, if it has metrics.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn metrics(&self) -> Option<&stockade_stages::Metrics> {
+        self.resolved.stages.observers()?.counts()
+    }
+
     /// Returns true if a peer without an address, as on a Unix socket, is a
     /// trusted proxy. Otherwise clients behind the peer do not have an address.
     #[must_use]

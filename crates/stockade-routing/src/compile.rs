@@ -640,6 +640,8 @@ impl<'o> Compiler<'o> {
             openers,
             commands,
         });
+        #[cfg(feature = "metrics")]
+        web_socket::count(self.options, &self.web_socket_rules);
         let max_body = self.options.settings.endpoint.max_body.unwrap_or(u64::MAX);
         let error_handler = self.options.settings.error_handler().cloned();
         let exposes_errors_always = self.options.host.expose_errors == Some(true);

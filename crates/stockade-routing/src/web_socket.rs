@@ -110,6 +110,18 @@ pub(crate) fn router_rules(options: &RouterOptions) -> RouterRules {
     }
 }
 
+/// Adds the number of open WebSockets to the metrics of the router.
+#[cfg(feature = "metrics")]
+pub(crate) fn count(options: &RouterOptions, rules: &RouterRules) {
+    let Some(metrics) = options.metrics.as_ref().filter(|_| options.enable_web_sockets) else {
+        return;
+    };
+    // The application owns the connections, and may be dropped first.
+    let connections = std::sync::Arc::downgrade(&rules.connections);
+    let read = move || connections.upgrade().map(|open| (open.count(), open.max()));
+    metrics.add_usage(stockade_stages::metrics::Resource::WebSockets, read);
+}
+
 /// Checks the entry of a WebSocket and returns the middleware that runs before
 /// all other middleware. Turns its validation into the validation of messages.
 pub(crate) fn compile(

@@ -55,6 +55,8 @@ pub(crate) async fn serve<A: AppService>(
     let max_connections = options.max_connections as usize;
     let per_client = options.client_limit(app.trusts_proxy());
     let registry = Arc::new(Registry::new(limits).with_room(max_connections, per_client));
+    let open = Arc::downgrade(&registry);
+    app.count_connections(Box::new(move || Some((open.upgrade()?.count(), max_connections))));
     let sweeper = tokio::spawn(sweep::run(Arc::clone(&registry), Arc::clone(&clock)));
     let slots = Arc::new(Semaphore::new(max_connections));
     let acceptor = Acceptor {

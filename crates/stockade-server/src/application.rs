@@ -18,7 +18,7 @@ use stockade_routing::{App, ResponseFuture};
 use stockade_stages::TowerService;
 use tower_service::Service;
 
-use crate::service::{AppService, Client, request_of};
+use crate::service::{AppService, Client, ReadConnections, request_of};
 use crate::{CreateServer, ServeError, Server, ServerOptions};
 
 /// A tower service as the application of a server: an axum router, an [`App`]
@@ -194,6 +194,12 @@ impl AppService for Application {
     fn trusts_local_peer(&self) -> bool {
         // A tower service enforces its own limits, if any.
         !matches!(self, Self::App(app) if !app.trusts_local_peer())
+    }
+
+    fn count_connections(&self, read: ReadConnections) {
+        if let Self::App(app) = self {
+            app.count_connections(read);
+        }
     }
 
     fn leaving(&self) {

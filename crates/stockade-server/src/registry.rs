@@ -206,6 +206,11 @@ impl Registry {
         Registration { registry: Arc::clone(self), id, slot, quota }
     }
 
+    /// Returns the number of open connections.
+    pub(crate) fn count(&self) -> usize {
+        self.lock().records.len()
+    }
+
     /// Sends the same command to all connections; returns their number.
     pub(crate) fn tell_all(&self, command: Command) -> usize {
         let open = self.lock();

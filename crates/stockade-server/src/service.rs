@@ -44,6 +44,9 @@ pub(crate) struct Client {
     pub(crate) is_tls: bool,
 }
 
+/// Returns the number of open connections and their limit.
+pub(crate) type ReadConnections = Box<dyn Fn() -> Option<(usize, usize)> + Send + Sync>;
+
 /// Handles requests: an application, or a function in a test.
 pub(crate) trait AppService: Send + Sync + 'static {
     /// The future of a response.
@@ -74,6 +77,12 @@ pub(crate) trait AppService: Send + Sync + 'static {
     /// trust peers without an address.
     fn trusts_local_peer(&self) -> bool {
         true
+    }
+
+    /// Gives the application a function that returns the number of open
+    /// connections and their limit, or `None` after the server has ended.
+    fn count_connections(&self, read: ReadConnections) {
+        drop(read);
     }
 
     /// Notifies the application that a shutdown begins.
@@ -112,6 +121,10 @@ impl AppService for App {
 
     fn trusts_local_peer(&self) -> bool {
         self.trusts_local_peer()
+    }
+
+    fn count_connections(&self, read: ReadConnections) {
+        self.count_connections(read);
     }
 
     fn leaving(&self) {

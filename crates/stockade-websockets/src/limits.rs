@@ -37,6 +37,12 @@ impl Connections {
         self.lock().total
     }
 
+    /// Returns the maximum number of open WebSockets.
+    #[must_use]
+    pub fn max(&self) -> usize {
+        self.max
+    }
+
     fn lock(&self) -> MutexGuard<'_, OpenCounts> {
         lock(&self.open)
     }
