@@ -100,6 +100,7 @@
 // - `driver`: `Driver`, `Statement`, `Row`: the database interface of a store.
 // - `error`: `SqlError`, the common error type of all databases.
 // - `stores/`: sessions, idempotency keys and revocations in tables.
+// - `metrics`: the use of connections, for Prometheus.
 // - `unreadable`: the error for a row that its type cannot deserialize.
 // - `sqlstate`: PostgreSQL error codes, for every driver.
 // - `sqlite/`: `Sqlite`. `connection.rs` opens connections, `writer.rs` commits
@@ -111,6 +112,8 @@
 
 mod driver;
 mod error;
+#[cfg(all(feature = "metrics", any(feature = "postgres", feature = "sqlite")))]
+mod metrics;
 mod plan;
 #[cfg(feature = "postgres")]
 mod postgres;

@@ -59,6 +59,9 @@ const GRACE: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub struct Postgres {
     pool: Pool,
+    /// The name of the database, for metrics.
+    #[cfg(feature = "metrics")]
+    name: std::sync::Arc<str>,
     is_prepared: bool,
     /// The time limit for a statement, including the network.
     patience: Duration,
@@ -84,6 +87,8 @@ impl Postgres {
     /// certificates cannot be read.
     pub async fn connect_with(address: &str, options: &PostgresOptions) -> Result<Self, SqlError> {
         let config = options.config(address)?;
+        #[cfg(feature = "metrics")]
+        let name = config.get_dbname().unwrap_or("postgres").into();
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let manager = match tls::connector(&config, options)? {
             Some(tls) => Manager::from_config(config, tls, recycling),
@@ -97,10 +102,28 @@ impl Postgres {
             .runtime(Runtime::Tokio1);
         let pool = pool.build().map_err(SqlError::failed)?;
         let patience = options.statement_timeout.saturating_add(GRACE);
-        let db = Self { pool, is_prepared: options.prepared, patience };
+        let db = Self {
+            pool,
+            #[cfg(feature = "metrics")]
+            name,
+            is_prepared: options.prepared,
+            patience,
+        };
         // Detects a wrong password now rather than at the first request.
         drop(db.client().await?);
         Ok(db)
+    }
+
+    /// Returns the name of the database and the use of its connections.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn pool_use(&self) -> (&str, crate::metrics::PoolUse) {
+        let status = self.pool.status();
+        let pool_use = crate::metrics::PoolUse {
+            in_use: status.size.saturating_sub(status.available),
+            limit: status.max_size,
+            waiting: status.waiting,
+        };
+        (&self.name, pool_use)
     }
 
     /// Returns a connection for your own statements. Dropping it returns it to

@@ -1,5 +1,7 @@
 //! SQLite: one file, one writer, several readers.
 
+#[cfg(feature = "metrics")]
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
@@ -13,6 +15,8 @@ use stockade_errors::__internal::setters;
 use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_rest::Entity;
 
+#[cfg(feature = "metrics")]
+use crate::metrics::PoolUse;
 use crate::table::create_table_sql;
 use crate::{Dialect, Driver, Row, SqlError, SqlStore, Statement, open_revocations};
 use connection::{Role, connect, create_file};
@@ -150,6 +154,15 @@ impl Sqlite {
         let path = path.into();
         let inner = Inner::start(&path, options).map_err(|error| error.at_path(&path))?;
         Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Returns the name of the file, and the use of the readers and of the
+    /// writer.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn pool_uses(&self) -> (Cow<'_, str>, PoolUse, PoolUse) {
+        let Inner { path, writer, readers } = &*self.inner;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        (name, readers.pool_use(), writer.pool_use())
     }
 
     /// Runs `work` on a consistent snapshot of the database.

@@ -6,7 +6,7 @@ use crossbeam_channel::{Receiver, bounded};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::worker::{Deadline, Workers};
+use super::worker::{Busy, Deadline, Workers};
 use crate::SqlError;
 
 type Job = Box<dyn FnOnce(&Connection) + Send>;
@@ -23,10 +23,16 @@ impl Readers {
         let (sender, jobs) = bounded(queue.max(1));
         let mut workers = Workers::new(sender);
         for (connection, deadline) in connections {
-            let jobs = jobs.clone();
-            workers.start("sqlite-reader", move || serve(&connection, &deadline, &jobs))?;
+            let (jobs, busy) = (jobs.clone(), workers.busy());
+            workers.start("sqlite-reader", move || serve(&connection, &deadline, &jobs, &busy))?;
         }
         Ok(Self { workers })
+    }
+
+    /// Returns the use of the readers.
+    #[cfg(feature = "metrics")]
+    pub(super) fn pool_use(&self) -> crate::metrics::PoolUse {
+        self.workers.pool_use()
     }
 
     /// Runs work that consists of one statement.
@@ -67,10 +73,10 @@ impl Readers {
     }
 }
 
-fn serve(connection: &Connection, deadline: &Deadline, jobs: &Receiver<Job>) {
+fn serve(connection: &Connection, deadline: &Deadline, jobs: &Receiver<Job>, busy: &Busy) {
     for job in jobs {
         deadline.begin();
-        job(connection);
+        busy.during(|| job(connection));
         if !connection.is_autocommit() {
             deadline.lift();
             if let Err(error) = execute(connection, "ROLLBACK") {

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,8 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::SqlError;
+#[cfg(feature = "metrics")]
+use crate::metrics::PoolUse;
 
 /// The result of work that may have panicked.
 pub(super) type Outcome<T, E> = Result<Result<T, E>, Box<dyn Any + Send>>;
@@ -21,12 +23,41 @@ pub(super) struct Workers<J> {
     // `None` during drop.
     queue: Option<Sender<J>>,
     threads: Vec<JoinHandle<()>>,
+    busy: Busy,
+}
+
+/// The number of threads that run a job. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Busy(Arc<AtomicUsize>);
+
+impl Busy {
+    /// Counts the thread as busy while it runs `work`, which must not panic.
+    pub(super) fn during(&self, work: impl FnOnce()) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        work();
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl<J: Send + 'static> Workers<J> {
     /// Creates an empty set of workers for the receivers of `queue`.
     pub(super) fn new(queue: Sender<J>) -> Self {
-        Self { queue: Some(queue), threads: Vec::new() }
+        Self { queue: Some(queue), threads: Vec::new(), busy: Busy::default() }
+    }
+
+    /// Returns the counter of busy threads, for the threads.
+    pub(super) fn busy(&self) -> Busy {
+        self.busy.clone()
+    }
+
+    /// Returns the use of the threads.
+    #[cfg(feature = "metrics")]
+    pub(super) fn pool_use(&self) -> PoolUse {
+        PoolUse {
+            in_use: self.busy.0.load(Ordering::Relaxed),
+            limit: self.threads.len(),
+            waiting: self.queue.as_ref().map_or(0, Sender::len),
+        }
     }
 
     /// Starts a thread.

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use super::SqliteOptions;
 use super::file::OpenFile;
 use super::readers::execute;
-use super::worker::{Deadline, Outcome, Workers};
+use super::worker::{Busy, Deadline, Outcome, Workers};
 use crate::SqlError;
 
 /// The maximum number of writes per transaction.
@@ -41,8 +41,15 @@ impl Writer {
         let free_since = Instant::now();
         let group =
             Group { connection, deadline, jobs, file, busy_timeout, free_since, most: GROUP };
-        workers.start("sqlite-writer", move || group.serve())?;
+        let busy = workers.busy();
+        workers.start("sqlite-writer", move || group.serve(&busy))?;
         Ok(Self { workers })
+    }
+
+    /// Returns the use of the writer.
+    #[cfg(feature = "metrics")]
+    pub(super) fn pool_use(&self) -> crate::metrics::PoolUse {
+        self.workers.pool_use()
     }
 
     pub(super) async fn run<T, E>(
@@ -132,10 +139,10 @@ struct Group {
 }
 
 impl Group {
-    fn serve(mut self) {
+    fn serve(mut self, busy: &Busy) {
         while let Ok(job) = self.jobs.recv() {
             if !job.is_abandoned() {
-                self.commit_with(job);
+                busy.during(|| self.commit_with(job));
             }
         }
     }
