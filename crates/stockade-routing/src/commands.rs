@@ -20,6 +20,14 @@ const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> | audit 
 /// The command that requires the document settings.
 const OPENAPI: &str = "openapi";
 
+/// The command that requires the feature `metrics`.
+const DASHBOARD: &str = "dashboard";
+
+#[cfg(feature = "metrics")]
+const DASHBOARD_USAGE: &[&str] = &[crate::dashboard::USAGE];
+#[cfg(not(feature = "metrics"))]
+const DASHBOARD_USAGE: &[&str] = &[];
+
 /// The default file for the comparison.
 const LOCK_FILE: &str = "routes.lock";
 
@@ -71,6 +79,7 @@ impl App {
     /// | `openapi --3.0` | the document as OpenAPI 3.0; `x-lost` lists what 3.0 cannot express |
     /// | `docs --html FILE` | writes the documentation page to one file; the router needs `open_api` |
     /// | `graphql` | the GraphQL schemas, in the schema definition language |
+    /// | `dashboard --job NAME` | writes a Grafana dashboard (`--grafana FILE`) and Prometheus alert rules (`--alerts FILE`); the router needs metrics |
     /// | `lock` | the lock of the routes |
     /// | `lock --check [PATH]` | one line if the routes match the file, `routes.lock` by default |
     ///
@@ -150,13 +159,16 @@ impl App {
         let added = &self.resolved.routes.commands;
         let outcome = match added.iter().find(|command| command.name == name) {
             Some(command) => (command.run)(self, args),
+            None if name == DASHBOARD => self.dashboard(args),
             None => self.built_in(name, args)?,
         };
         Some(match outcome {
             Ok(Some(text)) => Ok(text),
             Ok(None) => {
                 let usages = added.iter().map(|command| command.usage);
-                let usages = [USAGE].into_iter().chain(usages).collect::<Vec<_>>().join(" | ");
+                let usages =
+                    [USAGE].into_iter().chain(usages).chain(DASHBOARD_USAGE.iter().copied());
+                let usages = usages.collect::<Vec<_>>().join(" | ");
                 Err(format!("invalid command: expected {usages}").into())
             }
             Err(error) => Err(error),
@@ -189,6 +201,17 @@ impl App {
             _ => return None,
         };
         Some(outcome.map(Some))
+    }
+
+    #[cfg(feature = "metrics")]
+    fn dashboard(&self, args: &[&str]) -> Result<Option<String>, BoxError> {
+        crate::dashboard::run(self, args)
+    }
+
+    #[cfg(not(feature = "metrics"))]
+    #[expect(clippy::unused_self, reason = "the form with metrics uses it")]
+    fn dashboard(&self, _: &[&str]) -> Result<Option<String>, BoxError> {
+        Err("the command `dashboard` needs the feature `metrics` of stockade".into())
     }
 
     fn audit(&self) -> Audit {

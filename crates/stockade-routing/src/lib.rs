@@ -58,6 +58,8 @@ mod built_methods;
 mod commands;
 mod compile;
 mod compile_methods;
+#[cfg(feature = "metrics")]
+mod dashboard;
 mod deprecation;
 mod dispatch;
 mod docs;
