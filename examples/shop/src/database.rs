@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use stockade::BoxFuture;
+use stockade::middleware::metrics::{MetricsSource, MetricsWriter};
 use stockade::prelude::*;
 use stockade::rest::Entity;
 #[cfg(feature = "postgres")]
@@ -17,16 +18,20 @@ pub type Table<T> = SqlStore<T, Arc<dyn Driver>>;
 
 /// A database. The shop only relies on its ability to run statements.
 #[derive(Clone)]
-pub struct Database(Arc<dyn Driver>);
+pub struct Database {
+    driver: Arc<dyn Driver>,
+    /// The use of its connections, if it has a pool.
+    pool: Option<Arc<dyn MetricsSource>>,
+}
 
 impl Database {
     /// Opens a file, `postgres://…`, or `:memory:`, which is lost when the
     /// program ends.
     pub async fn open(address: &str) -> Result<Self, BoxError> {
-        let driver: Arc<dyn Driver> = match address.split_once("://") {
-            _ if address == ":memory:" => Arc::new(Memory::open()?),
+        Ok(match address.split_once("://") {
+            _ if address == ":memory:" => Self { driver: Arc::new(Memory::open()?), pool: None },
             #[cfg(feature = "postgres")]
-            Some(("postgres" | "postgresql", _)) => Arc::new(Postgres::connect(address).await?),
+            Some(("postgres" | "postgresql", _)) => Self::of(Postgres::connect(address).await?),
             #[cfg(not(feature = "postgres"))]
             Some(("postgres" | "postgresql", _)) => {
                 return Err("PostgreSQL needs the feature `postgres` of the shop".into());
@@ -36,9 +41,12 @@ impl Database {
                 return Err("expected a file, or an address that begins with postgres://".into());
             }
             None if address.is_empty() => return Err("it is empty".into()),
-            None => Arc::new(Sqlite::open(address)?),
-        };
-        Ok(Self(driver))
+            None => Self::of(Sqlite::open(address)?),
+        })
+    }
+
+    fn of(database: impl Driver + MetricsSource + Clone) -> Self {
+        Self { driver: Arc::new(database.clone()), pool: Some(Arc::new(database)) }
     }
 
     /// Opens the table of a type, and creates it if it does not exist. Values
@@ -48,17 +56,30 @@ impl Database {
         name: &str,
         unique: Option<&str>,
     ) -> Result<Table<T>, BoxError> {
-        self.run(&create_table_sql::<T>(self.0.dialect(), name)?).await?;
+        self.run(&create_table_sql::<T>(self.driver.dialect(), name)?).await?;
         if let Some(column) = unique {
             let index = format!("{name}_{column} ON {name} ({column})");
             self.run(&format!("CREATE UNIQUE INDEX IF NOT EXISTS {index}")).await?;
         }
-        Ok(SqlStore::open(Arc::clone(&self.0), name).await?)
+        Ok(SqlStore::open(Arc::clone(&self.driver), name).await?)
     }
 
     /// Runs one of the program's own statements, without parameters.
     pub async fn run(&self, sql: &str) -> Result<(), SqlError> {
-        self.0.run(Statement::writing(sql, "{}")).await.map(drop)
+        self.driver.run(Statement::writing(sql, "{}")).await.map(drop)
+    }
+}
+
+/// For the metrics of the shop.
+impl MetricsSource for Database {
+    fn collect(&self, to: &mut MetricsWriter) {
+        if let Some(pool) = &self.pool {
+            pool.collect(to);
+        }
+    }
+
+    fn families() -> &'static [&'static str] {
+        Sqlite::families()
     }
 }
 

@@ -83,6 +83,8 @@ pub fn closed(address: String, secret: Secret) -> Result<Router, BoxError> {
         #[cfg(not(feature = "redis"))]
         _ => return Err("SHOP_REDIS needs the feature `redis` of the shop".into()),
     };
+    let database = Arc::new(OnceLock::new());
+    metrics.add_source(Arc::clone(&database));
     let router = without_shop(products, &metrics, options(&metrics), once).policy(policy());
     Ok(router.state_at_start(async move |_| {
         let shop = Shop::open(&address, secret).await;
@@ -92,6 +94,7 @@ pub fn closed(address: String, secret: Secret) -> Result<Router, BoxError> {
             shop.let_admin_in("admin@example.org", &hash).await?;
         }
         let _ = later.set(shop.products.clone());
+        let _ = database.set(shop.database.clone());
         Ok::<_, BoxError>(shop)
     }))
 }
@@ -105,6 +108,7 @@ fn once_in_memory() -> Middleware {
 /// Returns the same router for an open shop.
 pub fn router(shop: Shop) -> Router {
     let metrics = Metrics::new();
+    metrics.add_source(shop.database.clone());
     router_with(shop, &metrics, options(&metrics)).policy(policy())
 }
 

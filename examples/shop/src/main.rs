@@ -8,8 +8,8 @@
 //! `SHOP_REDIS` is the address of a Redis for several processes, with the
 //! feature `redis`.
 //! With `-- routes`, `-- explain POST /users`, `-- audit`, `-- openapi`,
-//! `-- graphql` or `-- lock`, the program prints information about its routes
-//! and exits without opening the database.
+//! `-- graphql`, `-- dashboard` or `-- lock`, the program prints information
+//! about its routes and exits without opening the database.
 
 use std::env;
 use std::time::Duration;
