@@ -1,4 +1,5 @@
-//! Logs, metrics, request ids, spans and health.
+//! Logs, metrics, dashboards, request ids, spans and health.
 
+mod dashboard;
 mod logs_and_metrics;
 mod spans;
