@@ -46,10 +46,28 @@ pub fn request(
 fn response(text: &str) -> Option<Response> {
     let (head, body) = text.split_once("\r\n\r\n")?;
     let status = head.split(' ').nth(1)?.parse().ok()?;
-    Some(Response { status, body: body.to_owned() })
+    let is_chunked = head.to_ascii_lowercase().contains("\r\ntransfer-encoding: chunked");
+    let body = if is_chunked { without_chunks(body)? } else { body.to_owned() };
+    Some(Response { status, body })
 }
 
-/// Opens a connection whose reads fail after 30 seconds.
+/// Joins the chunks of a body of ASCII characters. Returns `None` if a length
+/// is wrong.
+fn without_chunks(mut body: &str) -> Option<String> {
+    let mut whole = String::new();
+    loop {
+        let (length, rest) = body.split_once("\r\n")?;
+        match usize::from_str_radix(length, 16).ok()? {
+            0 => return Some(whole),
+            length => {
+                whole += rest.get(..length)?;
+                body = rest.get(length..)?.strip_prefix("\r\n")?;
+            }
+        }
+    }
+}
+
+/// Opens a connection. Its reads fail after 30 seconds.
 pub fn connect(address: &str) -> Result<TcpStream, String> {
     let connect = || {
         let stream = TcpStream::connect(address)?;
@@ -68,5 +86,9 @@ mod tests {
         let found = response("HTTP/1.1 413 Too Large\r\na: b\r\n\r\npage").unwrap();
         assert_eq!((found.status, found.body.as_str()), (413, "page"));
         assert!(response("HTTP/1.1 200 OK\r\n").is_none());
+        let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let found = response(&format!("{chunked}2\r\nab\r\n1\r\nc\r\n0\r\n\r\n")).unwrap();
+        assert_eq!(found.body, "abc");
+        assert!(response(&format!("{chunked}9\r\nab\r\n")).is_none());
     }
 }

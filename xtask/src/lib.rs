@@ -39,6 +39,7 @@ mod package;
 mod patterns;
 mod pipelines;
 mod prelude;
+mod prometheus;
 mod public_api;
 mod quickstart;
 mod readme;
@@ -240,6 +241,13 @@ const TASKS: &[Task] = &[
         about: "run the last program of the tutorial and a WebSocket behind nginx",
         when: Nightly,
         run: nginx::run,
+    },
+    // Installs a package.
+    Task {
+        name: "prometheus",
+        about: "check the dashboard and the alert rules of the shop with a Prometheus",
+        when: Nightly,
+        run: prometheus::run,
     },
     Task {
         name: "browser",
