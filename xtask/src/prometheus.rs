@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::http::request;
 use crate::running::{Running, free_port, wait_for};
 use crate::{
-    Outcome, announce, cargo, debian, is_part_of, redis, root, run as started, skip,
+    Outcome, announce, debian, examples, is_part_of, redis, root, run as started, skip,
     target_directory as target,
 };
 
@@ -35,8 +35,7 @@ pub fn run() -> Outcome {
     // The folder may not exist.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    cargo(&["build", "-p", "stockade-examples", "--example", "shop"])?;
-    let shop = target()?.join("debug/examples/shop");
+    let shop = examples::debug_program("shop")?;
     let files = Files::write(&shop, &folder)?;
     check_rules(&promtool, &folder, &files)?;
     let shop = Shop::start(&shop, &folder)?;
