@@ -47,6 +47,7 @@ pub mod redis;
 mod report;
 mod rpc;
 pub mod running;
+pub mod semver;
 mod separate;
 mod specification;
 mod sql;
@@ -227,6 +228,12 @@ const TASKS: &[Task] = &[
         about: "build the published packages, and compile each",
         when: Nightly,
         run: package,
+    },
+    Task {
+        name: "semver",
+        about: "compare the public API with the last release; `--baseline REVISION`",
+        when: Nightly,
+        run: semver::run,
     },
     // Installs a package.
     Task {
