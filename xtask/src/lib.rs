@@ -54,6 +54,7 @@ mod sql;
 mod swagger_ui;
 mod test_alone;
 mod tidy;
+mod updated;
 
 use std::env;
 use std::fs;
@@ -234,6 +235,13 @@ const TASKS: &[Task] = &[
         about: "compare the public API with the last release; `--baseline REVISION`",
         when: Nightly,
         run: semver::run,
+    },
+    // Compiles all dependencies twice.
+    Task {
+        name: "updated",
+        about: "test with the newest and the lowest dependencies; `--newest`, `--lowest`, `--check`",
+        when: Nightly,
+        run: updated::run,
     },
     // Installs a package.
     Task {
