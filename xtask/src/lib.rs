@@ -38,6 +38,7 @@ mod openapi;
 mod package;
 mod patterns;
 mod pipelines;
+mod portable;
 mod prelude;
 mod prometheus;
 mod public_api;
@@ -62,6 +63,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use When::{Asked, Ci, CiAndNightly, Nightly};
+pub use audit::crates;
 pub use command::{announce, cargo, cargo_command, cargo_output, root, run, target_directory};
 use command::{compiling_command, target_directory_of};
 use report::report;
@@ -242,6 +244,12 @@ const TASKS: &[Task] = &[
         about: "test with the newest and the lowest dependencies; `--newest`, `--lowest`, `--check`",
         when: Nightly,
         run: updated::run,
+    },
+    Task {
+        name: "portable",
+        about: "compile for the other installed targets; on macOS and Windows run the tests",
+        when: Nightly,
+        run: portable::run,
     },
     // Installs a package.
     Task {
