@@ -32,6 +32,7 @@ mod kills;
 mod lengths;
 pub mod live_page;
 mod lock_diff;
+mod msrv;
 mod names;
 mod nginx;
 mod openapi;
@@ -244,6 +245,13 @@ const TASKS: &[Task] = &[
         about: "test with the newest and the lowest dependencies; `--newest`, `--lowest`, `--check`",
         when: Nightly,
         run: updated::run,
+    },
+    // Needs two older toolchains.
+    Task {
+        name: "msrv",
+        about: "compile the facade with the oldest supported versions of Rust",
+        when: Asked,
+        run: msrv::run,
     },
     Task {
         name: "portable",

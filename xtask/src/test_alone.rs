@@ -28,7 +28,7 @@ fn check_features(krate: &str, features: &[&str]) -> Outcome {
 
 /// Features of the facade that select code; `test-alone` compiles each
 /// separately.
-const FACADE_FEATURES: &[&str] = &[
+pub(crate) const FACADE_FEATURES: &[&str] = &[
     "actix",
     "argon2",
     "axum",
@@ -67,7 +67,7 @@ const FACADE_FEATURES: &[&str] = &[
 
 /// Features that add schemas to the types of a crate. `test-alone` compiles
 /// them together from the facade, and each separately.
-const TYPE_FEATURES: &[&str] = &[
+pub(crate) const TYPE_FEATURES: &[&str] = &[
     "bigdecimal",
     "bytes",
     "chrono",
