@@ -71,6 +71,7 @@ const WITHOUT_LEVEL: &[&str] = &[
     "xtask-cluster",
     "xtask-compile-cost",
     "xtask-prose",
+    "xtask-release",
 ];
 
 /// Allowed edges within a level: the macros and the router parse paths with the

@@ -234,6 +234,12 @@ const TASKS: &[Task] = &[
         run: package,
     },
     Task {
+        name: "release",
+        about: "check the parts of a release, and print a checklist; `--dry-run`, `--no-verify`",
+        when: Asked,
+        run: package::release,
+    },
+    Task {
         name: "semver",
         about: "compare the public API with the last release; `--baseline REVISION`",
         when: Nightly,
@@ -567,11 +573,17 @@ const ON_THE_PLAIN_PATH: &[&str] = &[
     "tests::upgrades",
 ];
 
-/// Packages the crates. Rejects uncommitted changes, as cargo does.
-fn package() -> Outcome {
-    let mut args = vec!["package"];
+/// Packages the crates with additional arguments of `cargo package`. Rejects
+/// uncommitted changes, as cargo does.
+pub fn package_crates(arguments: &[&str]) -> Outcome {
+    let mut args = [&["package"], arguments].concat();
     audit::crates().for_each(|krate| args.extend(["-p", krate]));
-    cargo(&args)?;
+    cargo(&args)
+}
+
+/// Packages the crates, and compiles each from its archive.
+fn package() -> Outcome {
+    package_crates(&[])?;
     let manifest =
         fs::read_to_string(root().join("Cargo.toml")).map_err(|error| error.to_string())?;
     for key in tidy::ADDRESSES {

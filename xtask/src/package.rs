@@ -32,6 +32,11 @@ pub(crate) fn prose() -> Outcome {
     run("xtask-prose")
 }
 
+/// Runs `xtask/release`.
+pub(crate) fn release() -> Outcome {
+    run("xtask-release")
+}
+
 /// Runs a package with the arguments of this program; the first argument is the
 /// name of the running task. The summary of `ci` also includes the steps that
 /// the package skips.
