@@ -6,6 +6,7 @@
 //! It never publishes. A maintainer publishes, after reading the checklist at
 //! the end of the output.
 
+mod assets;
 mod changelog;
 mod checklist;
 mod license;
@@ -43,6 +44,8 @@ fn run() -> Outcome {
     list.check("order", order.as_ref().map(|names| format!("{} crates", names.len())));
     packages::check(&workspace, verify, &mut list);
     list.check("licenses of dependencies", license::check(&workspace));
+    let assets = assets::check(&workspace);
+    list.check("bundled assets", assets.as_ref().map(|assets| assets::summary(assets)));
     compare(&mut list);
     for task in ["ci", "nightly"] {
         list.skip(

@@ -1,7 +1,7 @@
 //! [`Workspace`]: the output of `cargo metadata`.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -32,6 +32,8 @@ pub(crate) struct Package {
     pub(crate) homepage: Option<String>,
     pub(crate) documentation: Option<String>,
     pub(crate) rust_version: Option<String>,
+    pub(crate) manifest_path: PathBuf,
+    pub(crate) links: Option<String>,
     pub(crate) metadata: Value,
     /// An empty list for a package that must not be published.
     pub(crate) publish: Option<Vec<String>>,
@@ -153,6 +155,13 @@ fn compiled(tree: &str) -> BTreeSet<(String, String)> {
         Some((words.next()?.to_owned(), words.next()?.strip_prefix('v')?.to_owned()))
     });
     packages.collect()
+}
+
+impl Package {
+    /// Returns the folder of the manifest.
+    pub(crate) fn folder(&self) -> &Path {
+        self.manifest_path.parent().unwrap_or(&self.manifest_path)
+    }
 }
 
 impl Dependency {
