@@ -35,7 +35,7 @@ mod lock_diff;
 mod msrv;
 mod names;
 mod nginx;
-mod openapi;
+pub mod openapi;
 mod package;
 mod patterns;
 mod pipelines;

@@ -188,7 +188,7 @@ pub(crate) fn address(server: &mut Child) -> Result<(String, String), String> {
 }
 
 /// Installs the Python tools. Returns false if this is not possible.
-pub(crate) fn install_python(folder: &Path) -> bool {
+pub fn install_python(folder: &Path) -> bool {
     let wanted = fs::read(folder.join("requirements.txt")).unwrap_or_default();
     let installed = folder.join("python/requirements.txt");
     // A missing file counts as different.
@@ -215,7 +215,7 @@ pub(crate) fn install_node(folder: &Path) -> bool {
     started(&mut npm).is_ok() && fs::write(installed, wanted).is_ok()
 }
 
-pub(crate) fn python(folder: &Path, tool: &str) -> Command {
+pub fn python(folder: &Path, tool: &str) -> Command {
     let mut command = Command::new(folder.join("python/bin").join(tool));
     command.current_dir(folder);
     command

@@ -14,6 +14,7 @@ mod manifests;
 mod metadata;
 mod order;
 mod packages;
+mod sbom;
 
 use std::env;
 use std::process::{Command, ExitCode};
@@ -46,6 +47,7 @@ fn run() -> Outcome {
     list.check("licenses of dependencies", license::check(&workspace));
     let assets = assets::check(&workspace);
     list.check("bundled assets", assets.as_ref().map(|assets| assets::summary(assets)));
+    list.check("SBOM", assets.and_then(|assets| sbom::write(&workspace, &assets)));
     compare(&mut list);
     for task in ["ci", "nightly"] {
         list.skip(
