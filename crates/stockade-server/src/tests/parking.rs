@@ -69,6 +69,9 @@ impl Single {
         Self { clock, registry, record, slots, _stage: stage }
     }
 
+    /// Returns the record of the connection, for the tests with a pair of Unix
+    /// sockets.
+    #[cfg(unix)]
     pub(super) fn record(&self) -> &Arc<ConnectionRecord> {
         &self.record
     }
