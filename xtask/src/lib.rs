@@ -46,6 +46,7 @@ mod public_api;
 mod quickstart;
 mod readme;
 pub mod redis;
+mod reference;
 mod report;
 mod rpc;
 pub mod running;

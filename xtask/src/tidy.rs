@@ -5,17 +5,19 @@ use std::path::{Path, PathBuf};
 
 use crate::citations::Files;
 use crate::specification::Specification;
-use crate::{Outcome, book, flows, lengths, names, prelude, readme, root};
+use crate::{Outcome, book, flows, lengths, names, prelude, readme, reference, root};
 
 /// Checks every source file and manifest of the workspace, the names in
-/// ARCHITECTURE.md, the prelude, README and book, the lengths of documents, the
-/// public type names, and the references to the specification.
+/// ARCHITECTURE.md, the prelude, README and book, the pages of the reference, the
+/// lengths of documents, the public type names, and the references to the
+/// specification.
 pub fn run() -> Outcome {
     let root = root();
     let mut faults = flows::check(&root);
     faults.extend(prelude::check(&root));
     faults.extend(names::check(&root));
     faults.extend(readme::check(&root)?);
+    faults.extend(reference::check(&root)?);
     faults.extend(lengths::check(&root)?);
     faults.extend(book::check(&root));
     let specification = Specification::read(&root)?;

@@ -1,0 +1,24 @@
+//! Compares the reference pages of the book with the code, in both directions:
+//! the code has each name on a page, and a page has each name in the code.
+
+mod names;
+mod page;
+mod source;
+
+use std::path::Path;
+
+use self::page::Page;
+use self::source::Library;
+
+/// Returns the differences between pages and code in the workspace in this
+/// folder.
+pub fn check(root: &Path) -> Result<Vec<String>, String> {
+    let library = Library::read(root)?;
+    let page = |name: &str| Page::read(root, &format!("reference/{name}"));
+    let mut faults = names::keys(&page("routes-keys.md")?, &library)?;
+    faults.extend(names::options(&page("options.md")?, &library)?);
+    faults.extend(names::variables(&page("options.md")?, &library)?);
+    faults.extend(names::responses(&page("messages.md")?, &library)?);
+    faults.extend(names::configuration(&page("configuration-errors.md")?, &library));
+    Ok(faults)
+}
