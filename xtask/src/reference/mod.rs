@@ -1,6 +1,8 @@
 //! Compares the reference pages of the book with the code, in both directions:
-//! the code has each name on a page, and a page has each name in the code.
+//! the code has each name on a page, and a page has each name in the code. The
+//! runbook quotes log lines, so their words are searched in the code.
 
+mod logs;
 mod names;
 mod page;
 mod source;
@@ -20,5 +22,9 @@ pub fn check(root: &Path) -> Result<Vec<String>, String> {
     faults.extend(names::variables(&page("options.md")?, &library)?);
     faults.extend(names::responses(&page("messages.md")?, &library)?);
     faults.extend(names::configuration(&page("configuration-errors.md")?, &library));
+    faults.extend(logs::targets(&page("logs-and-metrics.md")?, &library)?);
+    faults.extend(logs::lines(&page("log-messages.md")?, &library)?);
+    faults.extend(logs::metrics(&page("logs-and-metrics.md")?, &library)?);
+    faults.extend(logs::signals(&Page::read(root, "operations/runbook.md")?, &library)?);
     Ok(faults)
 }

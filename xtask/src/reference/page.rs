@@ -40,6 +40,12 @@ impl Page {
         Ok(Self { name: self.name.clone(), text: text.join("\n") + "\n" })
     }
 
+    /// Returns the headings of a level, without their marks.
+    pub fn headings(&self, level: &str) -> Vec<&str> {
+        let start = format!("{level} ");
+        self.text.lines().filter_map(|line| line.strip_prefix(&*start)).collect()
+    }
+
     /// Returns the rows of all tables, without their headings.
     pub fn rows(&self) -> Vec<Row> {
         let lines: Vec<&str> = self.text.lines().collect();
@@ -117,6 +123,7 @@ mod tests {
         assert_eq!(names("### B"), ["b"]);
         assert_eq!(names("## C"), ["c"]);
         assert!(page.section("## D").is_err());
+        assert_eq!(page.headings("##"), ["A", "C"]);
     }
 
     #[test]
