@@ -2,6 +2,7 @@
 //! the code has each name on a page, and a page has each name in the code. The
 //! runbook quotes log lines, so their words are searched in the code.
 
+mod limits;
 mod logs;
 mod names;
 mod page;
@@ -22,6 +23,10 @@ pub fn check(root: &Path) -> Result<Vec<String>, String> {
     faults.extend(names::variables(&page("options.md")?, &library)?);
     faults.extend(names::responses(&page("messages.md")?, &library)?);
     faults.extend(names::configuration(&page("configuration-errors.md")?, &library));
+    faults.extend(limits::check(&page("limits.md")?, &library)?);
+    for other in ["options.md", "routes-keys.md"] {
+        faults.extend(limits::defaults(&page("limits.md")?, &page(other)?));
+    }
     faults.extend(logs::targets(&page("logs-and-metrics.md")?, &library)?);
     faults.extend(logs::lines(&page("log-messages.md")?, &library)?);
     faults.extend(logs::metrics(&page("logs-and-metrics.md")?, &library)?);
