@@ -1,5 +1,4 @@
-//! Examples of README and book, the feature table of the book, and the list of
-//! examples.
+//! Examples of README and book, and the list of examples.
 
 use std::fs;
 use std::path::Path;
@@ -12,10 +11,9 @@ pub fn check(root: &Path) -> Result<Vec<String>, String> {
         fs::read_to_string(root.join(name)).map_err(|error| format!("{name}: {error}"))
     };
     let readme = read(README)?;
-    let mut faults = missing_features(&read(FEATURES)?, &read("facade/Cargo.toml")?);
     let mut programs = flat_programs(&read("examples/Cargo.toml")?);
     programs.extend(packaged_programs(root)?);
-    faults.extend(missing_examples(&read(EXAMPLES)?, &programs));
+    let mut faults = missing_examples(&read(EXAMPLES)?, &programs);
     faults.extend(hidden_lines(README, &readme));
     for path in files_below(&root.join(BOOK)) {
         let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
@@ -129,26 +127,8 @@ fn missing_examples(page: &str, programs: &[String]) -> Vec<String> {
     missing.map(|name| format!("{EXAMPLES}: add a row for the example `{name}`")).collect()
 }
 
-/// Returns the faults of the feature table: each facade feature needs a row.
-fn missing_features(page: &str, manifest: &str) -> Vec<String> {
-    let section = manifest.split_once("\n[features]\n").map_or("", |(_, rest)| rest);
-    let section = section.split("\n[").next().unwrap_or_default();
-    let names = section.lines().filter(|line| !line.starts_with(['#', ' ', ']']));
-    let names = names.filter_map(|line| line.split_once(" = ")).map(|(name, _)| name);
-    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
-    let has_row = |name: &str| {
-        let code = format!("`{name}`");
-        rows.iter().any(|row| row.split('|').nth(1).is_some_and(|cell| cell.contains(&code)))
-    };
-    names
-        .filter(|name| *name != "default" && !has_row(name))
-        .map(|name| format!("{FEATURES}: add a row for the feature `{name}`"))
-        .collect()
-}
-
 const README: &str = "README.md";
 const EXAMPLES: &str = "examples/README.md";
-const FEATURES: &str = "book/src/reference/features.md";
 const BOOK: &str = "book/src";
 
 #[cfg(test)]
@@ -197,13 +177,5 @@ mod tests {
         let page = "| `a` | first |\n| [`d`](d) | fourth |\n";
         let faults = missing_examples(page, &programs);
         assert_eq!(faults, [format!("{EXAMPLES}: add a row for the example `c`")]);
-    }
-
-    #[test]
-    fn each_feature_has_a_row() {
-        let manifest = "[a]\nb = 1\n\n[features]\ndefault = [\"a\"]\n# It.\na = []\nb-c = [\n    \"x\",\n]\n\n[c]\nd = 1\n";
-        let page = "| `a`, `x` | all about `b-c` |\n";
-        let faults = missing_features(page, manifest);
-        assert_eq!(faults, [format!("{FEATURES}: add a row for the feature `b-c`")]);
     }
 }

@@ -2,6 +2,7 @@
 //! the code has each name on a page, and a page has each name in the code. The
 //! runbook quotes log lines, so their words are searched in the code.
 
+mod features;
 mod limits;
 mod logs;
 mod names;
@@ -23,6 +24,7 @@ pub fn check(root: &Path) -> Result<Vec<String>, String> {
     faults.extend(names::variables(&page("options.md")?, &library)?);
     faults.extend(names::responses(&page("messages.md")?, &library)?);
     faults.extend(names::configuration(&page("configuration-errors.md")?, &library));
+    faults.extend(features::check(&page("features.md")?, root)?);
     faults.extend(limits::check(&page("limits.md")?, &library)?);
     for other in ["options.md", "routes-keys.md"] {
         faults.extend(limits::defaults(&page("limits.md")?, &page(other)?));
