@@ -212,3 +212,20 @@ fn the_documentation_has_each_rule_with_its_class() {
     let rows = text.lines().filter(|line| line.starts_with("| `")).count();
     assert!(rows >= RULES.len());
 }
+
+#[test]
+fn the_reference_has_exactly_the_rules_of_each_class() {
+    let page = include_str!("../../../../book/src/reference/rules.md");
+    let (_, section) = page.split_once("\n## Lock rules\n").unwrap();
+    let mut listed = Vec::new();
+    for row in section.lines().filter(|line| line.starts_with("| ")) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let ids = cells[2].split('`').skip(1).step_by(2);
+        listed.extend(ids.filter(|id| !id.contains('=')).map(|id| (id, cells[1])));
+    }
+    let rules: Vec<(&str, &str)> = RULES.iter().map(|rule| (rule.id, rule.class())).collect();
+    let missing: Vec<_> = rules.iter().filter(|rule| !listed.contains(rule)).collect();
+    let unknown: Vec<_> = listed.iter().filter(|row| !rules.contains(row)).collect();
+    assert!(missing.is_empty() && unknown.is_empty(), "missing {missing:?}, unknown {unknown:?}");
+    assert_eq!(listed.len(), rules.len(), "a rule appears twice");
+}
