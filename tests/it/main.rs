@@ -14,6 +14,7 @@ mod limits;
 mod middleware;
 mod observability;
 mod openapi;
+mod recording;
 mod reported_programs;
 mod rest;
 mod routing;
