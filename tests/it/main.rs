@@ -15,6 +15,7 @@ mod middleware;
 mod observability;
 mod openapi;
 mod recording;
+mod reference;
 mod reported_programs;
 mod rest;
 mod routing;

@@ -1,6 +1,9 @@
 //! Compares the reference pages of the book with the code, in both directions:
 //! the code has each name on a page, and a page has each name in the code. The
 //! runbook quotes log lines, so their words are searched in the code.
+//!
+//! The tests in `tests/it/reference` compare the pages that need a running
+//! program.
 
 mod features;
 mod limits;
