@@ -114,7 +114,7 @@ pub(crate) fn problem() -> Value {
         "properties": {
             "type": { "type": "string", "format": "uri-reference" },
             "title": { "type": "string" },
-            "status": { "type": "integer", "minimum": 100, "maximum": 599 },
+            "status": { "type": "integer", "format": "int32", "minimum": 100, "maximum": 599 },
             "detail": { "type": "string" },
             "details": { "description": "Details of the error, such as the invalid fields" },
         },

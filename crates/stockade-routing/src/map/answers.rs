@@ -188,6 +188,10 @@ fn of_inputs(
         // The body of a method is a part of an already parsed body.
         return answers;
     }
+    if is_validated && has_types && !reads_body {
+        let answer = ResponseDoc::error(400).meaning("The path or the query cannot be read");
+        answers.push(("routing", answer));
+    }
     let mut of_body = |status, meaning| {
         answers.push(("body", ResponseDoc::error(status).meaning(meaning)));
     };
