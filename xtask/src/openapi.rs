@@ -1,4 +1,5 @@
-//! Checks the documents of the shop and of Conduit with third-party tools.
+//! Checks the documents of the shop, of Conduit and of a library with
+//! third-party tools.
 //!
 //! `tests/openapi` contains the tool versions and settings, with a reason for
 //! each exception. Installed and generated files are below `target/openapi`.
@@ -26,13 +27,20 @@ struct Program {
     server: &'static str,
 }
 
-const PROGRAMS: [Program; 2] = [
+const PROGRAMS: [Program; 3] = [
     Program {
         name: "shop",
         workspace: ".",
         run: &["-p", "shop", "--all-features"],
         build: &["-p", "stockade-tests-openapi"],
         server: "stockade-tests-openapi",
+    },
+    Program {
+        name: "library",
+        workspace: ".",
+        run: &["-p", "stockade-tests-openapi", "--bin", "library"],
+        build: &["-p", "stockade-tests-openapi"],
+        server: "library",
     },
     Program {
         name: "conduit",
