@@ -9,6 +9,7 @@ mod life;
 mod markdown;
 mod methods;
 mod operation;
+mod parameters;
 mod policy;
 mod refusals;
 mod responses;

@@ -2,13 +2,15 @@
 "use strict";
 
 /**
- * @typedef {{n: string, i: string, r: boolean, e: string, v: unknown[] | null}} Parameter
- * @typedef {{n: string, f: boolean, e: unknown}} Field
+ * @typedef {{n: string, i: string, r: boolean, e: string, v: unknown[] | null, s?: string}} Parameter
+ * @typedef {{n: string, f: boolean, l?: boolean, e: unknown}} Field
  * @typedef {{t: string, e?: unknown, f?: Field[]}} Content
  * @typedef {{m: string, p: string, q?: Parameter[], b?: Content[], a?: string[]}} Call
  * @typedef {{k: string, n: string, t?: string}} Scheme
  * @typedef {{calls: Record<string, Call>, schemes: Record<string, Scheme>, servers: string[]}} Data
- * @typedef {{method: string, url: string, headers: [string, string][], body: string | Blob | FormData | null, text: string}} Sent
+ * @typedef {{name: string, value: string, isFile: boolean}} Part
+ * @typedef {{type: string, body: string | Blob | FormData | null, text: string, parts?: Part[]}} Entered
+ * @typedef {{method: string, url: string, headers: [string, string][], body: string | Blob | FormData | null, text: string, parts: Part[]}} Sent
  */
 
 (() => {
@@ -138,8 +140,14 @@
   /** @type {(listing: HTMLElement) => HTMLButtonElement} */
   function copyButton(listing) {
     const copy = button("Copy", async () => {
-      await navigator.clipboard.writeText(listing.textContent ?? "");
-      copy.textContent = "Copied";
+      try {
+        await navigator.clipboard.writeText(listing.textContent ?? "");
+        copy.textContent = "Copied";
+      } catch {
+        // A page without TLS has no clipboard.
+        getSelection()?.selectAllChildren(listing);
+        copy.textContent = "Selected";
+      }
       setTimeout(() => { copy.textContent = "Copy"; }, 1500);
     }, "copy");
     return copy;
@@ -224,31 +232,40 @@
 
   /** @type {Record<string, (sent: Sent) => string>} */
   const languages = {
-    "curl": ({ method, url, headers, text }) => [
+    "curl": ({ method, url, headers, text, parts }) => [
       `curl ${method === "GET" ? "" : `-X ${method} `}${shell(url)}`,
       ...headers.map(([name, value]) => `-H ${shell(`${name}: ${value}`)}`),
       ...(text ? [`-d ${shell(text)}`] : []),
+      ...parts.map(({ name, value, isFile }) => isFile ? `-F ${shell(`${name}=@${value}`)}` : `--form-string ${shell(`${name}=${value}`)}`),
     ].join(" \\\n  "),
-    "JavaScript": ({ method, url, headers, text }) => {
-      const parts = [`method: ${literal(method)}`];
-      if (headers.length > 0) parts.push(`headers: ${JSON.stringify(Object.fromEntries(headers), null, 2).replaceAll("\n", "\n  ")}`);
-      if (text) parts.push(`body: ${literal(text)}`);
-      return `const response = await fetch(${literal(url)}, {\n  ${parts.join(",\n  ")},\n});\nconsole.log(response.status, await response.text());`;
+    "JavaScript": ({ method, url, headers, text, parts }) => {
+      const form = parts.map(({ name, value, isFile }) => `form.append(${literal(name)}, ${isFile ? `file, ${literal(value)}` : literal(value)});\n`);
+      const lines = [`method: ${literal(method)}`];
+      if (headers.length > 0) lines.push(`headers: ${JSON.stringify(Object.fromEntries(headers), null, 2).replaceAll("\n", "\n  ")}`);
+      if (text) lines.push(`body: ${literal(text)}`);
+      if (form.length > 0) lines.push("body: form");
+      const start = form.length > 0 ? `const form = new FormData();\n${form.join("")}` : "";
+      return `${start}const response = await fetch(${literal(url)}, {\n  ${lines.join(",\n  ")},\n});\nconsole.log(response.status, await response.text());`;
     },
-    "Python": ({ method, url, headers, text }) => {
-      const parts = [literal(method), literal(url)];
-      if (headers.length > 0) parts.push(`headers=${JSON.stringify(Object.fromEntries(headers), null, 4).replaceAll("\n", "\n    ")}`);
-      if (text) parts.push(`data=${literal(text)}.encode()`);
-      return `import requests\n\nresponse = requests.request(\n    ${parts.join(",\n    ")},\n)\nprint(response.status_code, response.text)`;
+    "Python": ({ method, url, headers, text, parts }) => {
+      const lines = [literal(method), literal(url)];
+      if (headers.length > 0) lines.push(`headers=${JSON.stringify(Object.fromEntries(headers), null, 4).replaceAll("\n", "\n    ")}`);
+      if (text) lines.push(`data=${literal(text)}.encode()`);
+      const form = parts.map(({ name, value, isFile }) => `(${literal(name)}, ${isFile ? `open(${literal(value)}, "rb")` : `(None, ${literal(value)})`})`);
+      if (form.length > 0) lines.push(`files=[${form.join(", ")}]`);
+      return `import requests\n\nresponse = requests.request(\n    ${lines.join(",\n    ")},\n)\nprint(response.status_code, response.text)`;
     },
-    "Rust": ({ method, url, headers, text }) => {
+    "Rust": ({ method, url, headers, text, parts }) => {
       const name = method.charAt(0) + method.slice(1).toLowerCase();
       const call = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"].includes(method)
         ? `.${name.toLowerCase()}(${rust(url)})`
         : `.request(reqwest::Method::${method}, ${rust(url)})`;
       const lines = headers.map(([key, value]) => `.header(${rust(key)}, ${rust(value)})`);
       if (text) lines.push(`.body(${rust(text)})`);
-      return ["let response = reqwest::Client::new()", call, ...lines, ".send()", ".await?;"].join("\n    ");
+      const form = parts.map(({ name, value, isFile }) => `\n    .${isFile ? "file" : "text"}(${rust(name)}, ${rust(value)})${isFile ? ".await?" : ""}`);
+      if (form.length > 0) lines.push(".multipart(form)");
+      const start = form.length > 0 ? `let form = reqwest::multipart::Form::new()${form.join("")};\n` : "";
+      return start + ["let response = reqwest::Client::new()", call, ...lines, ".send()", ".await?;"].join("\n    ");
     },
   };
 
@@ -277,6 +294,30 @@
     return field;
   }
 
+  /**
+   * Returns the pairs of a parameter in a query. A list is several pairs, or
+   * one pair with a separator that is not encoded. An object is a pair for each
+   * member.
+   * @param {Parameter} parameter
+   * @param {string} value
+   * @returns {string[]}
+   */
+  function queryPairs({ n, s }, value) {
+    const encode = encodeURIComponent;
+    if (s === "each") return value.split(",").map((item) => `${encode(n)}=${encode(item)}`);
+    if (s === "deep") {
+      try {
+        const members = Object.entries(JSON.parse(value));
+        return members.map(([key, item]) => `${encode(`${n}[${key}]`)}=${encode(String(item))}`);
+      } catch {
+        // The server reports the invalid text.
+      }
+    } else if (s) {
+      return [`${encode(n)}=${value.split(s).map(encode).join(s === " " ? "%20" : s)}`];
+    }
+    return [`${encode(n)}=${encode(value)}`];
+  }
+
   /** @param {HTMLElement} section @param {Call} call */
   function addForm(section, call) {
     const form = make("form", { class: "try" });
@@ -302,19 +343,21 @@
     /** @returns {Sent} */
     function request() {
       let path = call.p;
-      const query = new URLSearchParams();
+      /** @type {string[]} */
+      const query = [];
       const headers = credentialHeaders(call);
-      for (const { parameter: { n, i, r }, field: { value } } of parameters) {
+      for (const { parameter, field: { value } } of parameters) {
+        const { n, i, r } = parameter;
         if (i === "path") path = path.replace(`{${n}}`, encodeURIComponent(value));
         else if (value === "" && !r) continue;
-        else if (i === "query") query.append(n, value);
+        else if (i === "query") query.push(...queryPairs(parameter, value));
         else if (i === "header") headers.push([n, value]);
       }
       const base = data.servers.length > 1 ? servers.value : data.servers[0] ?? "";
-      const target = base.replace(/\/$/, "") + path + (query.size > 0 ? `?${query}` : "");
+      const target = base.replace(/\/$/, "") + path + (query.length > 0 ? `?${query.join("&")}` : "");
       const sent = body();
       if (sent.type) headers.push(["Content-Type", sent.type]);
-      return { method: call.m, url: new URL(target, location.href).href, headers, body: sent.body, text: sent.text };
+      return { method: call.m, url: new URL(target, location.href).href, headers, body: sent.body, text: sent.text, parts: sent.parts ?? [] };
     }
 
     form.addEventListener("submit", async (event) => {
@@ -349,7 +392,7 @@
    * Adds the fields of a body, and returns the function that reads them.
    * @param {HTMLElement} form
    * @param {Call} call
-   * @returns {() => {type: string, body: string | Blob | FormData | null, text: string}}
+   * @returns {() => Entered}
    */
   function bodyFields(form, call) {
     const bodies = call.b ?? [];
@@ -359,7 +402,7 @@
     if (bodies.length > 1) form.append(labeled("Media type", type));
     const place = make("div");
     form.append(place);
-    /** @type {() => {type: string, body: string | Blob | FormData | null, text: string}} */
+    /** @type {() => Entered} */
     let current = () => ({ type: "", body: null, text: "" });
     const change = () => {
       place.replaceChildren();
@@ -374,7 +417,7 @@
   /**
    * @param {HTMLElement} place
    * @param {Content} body
-   * @returns {() => {type: string, body: string | Blob | FormData | null, text: string}}
+   * @returns {() => Entered}
    */
   function bodyField(place, body) {
     if (body.f) {
@@ -384,20 +427,29 @@
       name.value = "file";
       if (isOpen) place.append(labeled("Name of the part", name));
       const known = isOpen ? [{ n: "File", f: true, e: null }] : body.f;
-      const fields = known.map(({ n, f, e }) => {
+      const fields = known.map(({ n, f, l, e }) => {
         const field = make("input", f ? { type: "file" } : {});
-        if (!f && typeof e === "string") field.value = e;
+        field.multiple = l === true;
+        if (!f && e !== undefined && e !== null) field.value = typeof e === "string" ? e : JSON.stringify(e);
         place.append(labeled(n, field));
         return { n, field };
       });
       return () => {
         const form = new FormData();
+        /** @type {Part[]} */
+        const parts = [];
         for (const { n, field } of fields) {
-          const file = field.files?.[0];
-          if (file) form.append(isOpen ? name.value : n, file);
-          else if (field.type !== "file") form.append(n, field.value);
+          const own = isOpen ? name.value : n;
+          for (const file of field.files ?? []) form.append(own, file);
+          if (field.type === "file") {
+            const names = [...field.files ?? []].map((file) => file.name);
+            parts.push(...(names.length > 0 ? names : ["file"]).map((value) => ({ name: own, value, isFile: true })));
+          } else {
+            form.append(own, field.value);
+            parts.push({ name: own, value: field.value, isFile: false });
+          }
         }
-        return { type: "", body: form, text: "" };
+        return { type: "", body: form, text: "", parts };
       };
     }
     if (body.e === undefined) {
@@ -494,8 +546,18 @@
       socket.send(field.value);
       add(`→ ${field.value}`);
     });
+    send.disabled = true;
+    field.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      // Otherwise the form would connect again.
+      event.preventDefault();
+      send.click();
+    });
     output.replaceChildren(field, send, button("Close", () => socket.close()), listing);
-    socket.addEventListener("open", () => add("open"));
+    socket.addEventListener("open", () => {
+      add("open");
+      send.disabled = false;
+    });
     socket.addEventListener("message", (event) => add(`← ${typeof event.data === "string" ? event.data : "(binary)"}`));
     socket.addEventListener("close", (event) => {
       add(`closed: ${event.code} ${event.reason}`);

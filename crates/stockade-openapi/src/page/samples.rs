@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 use stockade_routing::map::{Need, RouteKind, SchemeInfo};
 
 use super::html::Html;
+use super::parameters::encoded;
 use super::responses::StatusResponse;
-use super::{Contents, Operation, schema};
+use super::{Contents, Operation, parameters, schema};
 use crate::document::is_json;
 use crate::example::{Direction, Examples, followed, referred};
 
@@ -76,26 +76,30 @@ pub(super) fn pretty(value: &Value) -> String {
 pub(super) fn call(contents: &Contents<'_>, operation: &Operation<'_>) -> Value {
     let Operation { value, route, .. } = operation;
     let examples = Examples::new(contents.schemas(), Direction::Request);
-    let parameters = value["parameters"].as_array().into_iter().flatten();
-    let parameters: Vec<Value> = parameters
+    let declared = value["parameters"].as_array().into_iter().flatten();
+    let fields: Vec<Value> = declared
         .filter_map(|parameter| {
             let name = parameter["name"].as_str()?;
             let schema = &parameter["schema"];
             let target = followed(contents.schemas(), schema);
-            Some(json!({
+            let mut data = json!({
                 "n": name,
                 "i": parameter["in"],
                 "r": parameter["required"] == true,
-                "e": parameter_example(examples, name, schema),
+                "e": parameters::example(examples, parameter),
                 "v": target.get("enum").cloned().unwrap_or_default(),
-            }))
+            });
+            if let Some(style) = parameters::style(parameter) {
+                data["s"] = json!(style);
+            }
+            Some(data)
         })
         .collect();
     let mut call = Map::new();
     call.insert("m".to_owned(), json!(super::operation::method(operation)));
     call.insert("p".to_owned(), json!(operation.path));
-    if !parameters.is_empty() {
-        call.insert("q".to_owned(), parameters.into());
+    if !fields.is_empty() {
+        call.insert("q".to_owned(), fields.into());
     }
     let bodies = bodies(contents, operation);
     if !bodies.is_empty() {
@@ -113,7 +117,11 @@ pub(super) fn call(contents: &Contents<'_>, operation: &Operation<'_>) -> Value 
 fn bodies(contents: &Contents<'_>, operation: &Operation<'_>) -> Vec<Value> {
     let content = operation.value["requestBody"]["content"].as_object().into_iter().flatten();
     let body = |(media_type, content): (&String, &Value)| {
-        let example = body_example(contents, operation, content);
+        let example = match media_type.as_str() {
+            JSON_PATCH => json_patch(contents, operation),
+            _ => None,
+        };
+        let example = example.unwrap_or_else(|| body_example(contents, operation, content));
         let mut body = json!({ "t": media_type });
         if media_type == "multipart/form-data" {
             let schema = &content["schema"];
@@ -122,8 +130,13 @@ fn bodies(contents: &Contents<'_>, operation: &Operation<'_>) -> Vec<Value> {
                 .into_iter()
                 .flatten();
             let fields = fields.map(|(name, field)| {
-                let is_file = field["format"] == "binary" || field.get("x-media-types").is_some();
-                json!({ "n": name, "f": is_file, "e": example[name] })
+                let is_list = is_file(&field["items"]);
+                let mut data =
+                    json!({ "n": name, "f": is_list || is_file(field), "e": example[name] });
+                if is_list {
+                    data["l"] = json!(true);
+                }
+                data
             });
             body["f"] = fields.collect();
         } else if example != "any value" {
@@ -134,24 +147,30 @@ fn bodies(contents: &Contents<'_>, operation: &Operation<'_>) -> Vec<Value> {
     content.map(body).collect()
 }
 
+/// The media type of a JSON Patch (RFC 6902).
+const JSON_PATCH: &str = "application/json-patch+json";
+
+/// Returns a JSON Patch that replaces the first member of the other bodies. Its
+/// own schema does not have the members.
+fn json_patch(contents: &Contents<'_>, operation: &Operation<'_>) -> Option<Value> {
+    let all = operation.value["requestBody"]["content"].as_object()?;
+    let (_, other) = all.iter().find(|(name, _)| is_json(name) && *name != JSON_PATCH)?;
+    let example = body_example(contents, operation, other);
+    let (name, value) = example.as_object()?.iter().next()?;
+    let name = name.replace('~', "~0").replace('/', "~1");
+    Some(json!([{ "op": "replace", "path": format!("/{name}"), "value": value }]))
+}
+
+/// Returns true for the schema of a file in a form.
+fn is_file(schema: &Value) -> bool {
+    schema["format"] == "binary" || schema.get("x-media-types").is_some()
+}
+
 fn body_example(contents: &Contents<'_>, operation: &Operation<'_>, content: &Value) -> Value {
     let examples = Examples::new(contents.schemas(), Direction::Request);
     given(content)
         .or_else(|| operation.route.docs.example.clone())
         .unwrap_or_else(|| examples.value("", &content["schema"]))
-}
-
-/// Returns the text of an example parameter.
-fn parameter_example(examples: Examples<'_>, name: &str, schema: &Value) -> String {
-    match examples.value(name, schema) {
-        Value::String(text) if text == "text" || text == "any value" => name.to_owned(),
-        Value::String(text) => text,
-        Value::Array(items) => {
-            let texts = items.iter().map(super::words::plain);
-            texts.collect::<Vec<_>>().join(",")
-        }
-        other => other.to_string(),
-    }
 }
 
 /// Creates a shell command.
@@ -183,13 +202,16 @@ fn target(contents: &Contents<'_>, operation: &Operation<'_>) -> String {
     let mut query = String::new();
     for parameter in operation.value["parameters"].as_array().into_iter().flatten() {
         let Some(name) = parameter["name"].as_str() else { continue };
-        let example = parameter_example(examples, name, &parameter["schema"]);
-        let example = percent_encoded(&example);
         match parameter["in"].as_str() {
-            Some("path") => target = target.replace(&format!("{{{name}}}"), &example),
+            Some("path") => {
+                let example = encoded(&parameters::example(examples, parameter));
+                target = target.replace(&format!("{{{name}}}"), &example);
+            }
             Some("query") if parameter["required"] == true => {
-                let mark = if query.is_empty() { '?' } else { '&' };
-                let _ = write!(query, "{mark}{}={example}", percent_encoded(name));
+                for pair in parameters::pairs(examples, parameter) {
+                    query.push(if query.is_empty() { '?' } else { '&' });
+                    query.push_str(&pair);
+                }
             }
             _ => {}
         }
@@ -266,14 +288,6 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// Encodes all characters except the unreserved ones (RFC 3986, section 2.3).
-fn percent_encoded(text: &str) -> String {
-    utf8_percent_encode(text, RESERVED).to_string()
-}
-
-/// All characters except the unreserved ones (RFC 3986, section 2.3).
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,10 +298,5 @@ mod tests {
         assert_eq!(quoted("/a?b=$(id)`id`"), "'/a?b=$(id)`id`'");
         assert_eq!(quoted("it's; id"), "'it'\\''s; id'");
         assert_eq!(quoted(""), "''");
-    }
-
-    #[test]
-    fn values_stay_one_segment() {
-        assert_eq!(percent_encoded("a/b?c#é~"), "a%2Fb%3Fc%23%C3%A9~");
     }
 }
