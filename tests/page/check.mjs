@@ -1,7 +1,8 @@
 // Checks the page of the API in Chromium: accessibility by axe-core, widths,
 // keyboard, requests, hostile texts, sizes and times.
 //
-// URL is the address of the shop, PAGES the folder with generated pages
+// URL is the address of the shop, LIBRARY the address of the library of
+// `cargo xtask openapi` with its token, PAGES the folder with generated pages
 // (`writes_pages_for_a_browser`), and PICTURES a folder for screenshots.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -11,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
-const { URL: SHOP, PAGES, PICTURES } = process.env;
+const { URL: SHOP, LIBRARY, PAGES, PICTURES } = process.env;
 const AXE = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 const WIDTHS = [360, 480, 768, 960, 1200, 1600];
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
@@ -78,6 +79,15 @@ class Page {
     return result.value;
   }
 
+  /** Runs a command of the browser instead of the page. */
+  async browserCommand(method, params) {
+    const { session } = this;
+    this.session = undefined;
+    const answer = this.command(method, params);
+    this.session = session;
+    return answer;
+  }
+
   size(width, height = 900) {
     const mobile = width < 600;
     return this.command("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile });
@@ -88,7 +98,7 @@ class Page {
   }
 
   async press(key, text) {
-    const code = { Enter: 13, Tab: 9, " ": 32 }[key] ?? 0;
+    const code = { Enter: 13, Tab: 9, " ": 32, ArrowLeft: 37, ArrowRight: 39 }[key] ?? 0;
     const fields = { key, code: key, windowsVirtualKeyCode: code, ...(text ? { text } : {}) };
     await this.command("Input.dispatchKeyEvent", { type: "keyDown", ...fields });
     await this.command("Input.dispatchKeyEvent", { type: "keyUp", key, code: key });
@@ -101,7 +111,9 @@ class Page {
   async picture(name) {
     if (!PICTURES) return;
     mkdirSync(PICTURES, { recursive: true });
+    await this.command("Emulation.setScrollbarsHidden", { hidden: true });
     const { data } = await this.command("Page.captureScreenshot", { format: "png" });
+    await this.command("Emulation.setScrollbarsHidden", { hidden: false });
     writeFileSync(join(PICTURES, name), Buffer.from(data, "base64"));
   }
 
@@ -153,6 +165,25 @@ async function send(page, operation, change = "") {
   return page.run(until(`${within(operation, ".output .s")}?.textContent`));
 }
 
+/** Logs in at the shop. */
+async function token() {
+  const login = { email: "admin@example.org", password: "correct horse" };
+  const response = await fetch(`${SHOP}/login`, { method: "POST", body: JSON.stringify(login), headers: { "content-type": "application/json" } });
+  return (await response.json()).token;
+}
+
+/** Authorizes by keyboard. */
+async function authorize(page, token, picture = "") {
+  await page.run(`document.querySelector(".bar button").focus()`);
+  await page.press("Enter", "\r");
+  await page.run(until(`document.querySelector("dialog input")`));
+  await page.run(`document.querySelector("dialog input").focus()`);
+  await page.type(token);
+  if (picture) await page.picture(picture);
+  await page.press("Enter", "\r");
+  await page.run(until(`!document.querySelector("dialog")`));
+}
+
 async function checkShop(page) {
   const docs = `${SHOP}/docs`;
   // Sizes: the page with its style sheet and its script.
@@ -176,6 +207,7 @@ async function checkShop(page) {
   }
 
   await page.size(1200);
+  await page.scheme("light");
   assert.equal(await send(page, "getProducts"), "200");
   await page.run(until(`${within("getProducts", ".output")}.textContent.includes("Green tea")`));
   // An error of validation is at its field.
@@ -205,8 +237,12 @@ async function checkShop(page) {
     file.files = files.files;
     file.closest("div").previousSibling.querySelector("input").value = "image";`;
   assert.match(await send(page, "postProductsByIdImage", attach), /^2/);
+  await tabs(page, "getProducts", ".ex .tabs");
+  await webSocket(page);
+  await serverSentEvents(page);
+  await copying(page);
+  // An example takes the role from the admin, so this comes last.
   await examples(page);
-  await streams(page);
 
   // Four states of the page, in light and dark.
   const states = {
@@ -232,20 +268,10 @@ async function checkShop(page) {
   assert.deepEqual(others, []);
 }
 
-/** Logs in, authorizes by keyboard, and calls an operation that needs a user. */
+/** Authorizes, and calls an operation that needs a user. */
 async function authorized(page) {
-  const login = { email: "admin@example.org", password: "correct horse" };
-  const response = await fetch(`${SHOP}/login`, { method: "POST", body: JSON.stringify(login), headers: { "content-type": "application/json" } });
-  const { token } = await response.json();
   assert.equal(await send(page, LIST), "401");
-  await page.run(`document.querySelector(".bar button").focus()`);
-  await page.press("Enter", "\r");
-  await page.run(until(`document.querySelector("dialog input")`));
-  await page.run(`document.querySelector("dialog input").focus()`);
-  await page.type(token);
-  await page.picture("authorize-light-1200.png");
-  await page.press("Enter", "\r");
-  await page.run(until(`!document.querySelector("dialog")`));
+  await authorize(page, await token(), "authorize-light-1200.png");
   await page.run(`${within(LIST, ".output")}.replaceChildren(), ""`);
   assert.equal(await send(page, LIST), "200");
 }
@@ -270,20 +296,148 @@ async function examples(page) {
   assert.deepEqual(rejected, []);
 }
 
-async function token() {
-  const login = { email: "admin@example.org", password: "correct horse" };
-  const response = await fetch(`${SHOP}/login`, { method: "POST", body: JSON.stringify(login), headers: { "content-type": "application/json" } });
-  return (await response.json()).token;
+/** Opens a WebSocket, and sends a message that another client receives. */
+async function webSocket(page) {
+  const id = await page.run(`Object.entries(JSON.parse(document.getElementById("calls").textContent).calls).find(([, it]) => it.m === "WS")[0]`);
+  await page.run(`location.hash = "#${id}", ""`);
+  await page.run(until(`${within(id, ".try")}`));
+  const topic = await page.run(`${within(id, ".try input")}.value`);
+  await page.run(`${within(id, "details.card > summary")}.focus()`);
+  await page.press("Enter", "\r");
+  await page.run(`${within(id, ".try > .main")}.focus()`);
+  await page.press("Enter", "\r");
+  // The first message contains the number of members.
+  const listing = within(id, ".output pre");
+  await page.run(until(`${listing}?.textContent === "open\\n← 1\\n"`));
+  await page.run(`(() => { const other = new WebSocket(location.origin.replace("http", "ws") + "/chat/" + encodeURIComponent(${JSON.stringify(topic)}));
+    window.received = []; other.onmessage = ({ data }) => { window.received.push(data); if (data === "hello") other.send("hello yourself"); };
+    return new Promise((done) => { other.onopen = () => done(""); }); })()`);
+  await page.run(until("window.received.length === 1"));
+  await page.run(`${within(id, "[aria-label=Message]")}.focus()`);
+  await page.type("hello");
+  await page.press("Enter", "\r");
+  await page.run(until(`${listing}.textContent.endsWith("→ hello\\n← hello yourself\\n")`));
+  await page.run(`[...${within(id, ".output")}.querySelectorAll("button")].find((it) => it.textContent === "Close").focus()`);
+  await page.press("Enter", "\r");
+  await page.run(until(`${listing}.textContent.includes("closed: ")`));
 }
 
-/** Opens the WebSocket of the shop, and sends a message. */
-async function streams(page) {
-  await page.run(`location.hash = "#wsChatByTopic", ""`);
-  const id = await page.run(`Object.entries(JSON.parse(document.getElementById("calls").textContent).calls).find(([, it]) => it.m === "WS")[0]`);
-  await page.run(`document.getElementById("${id}").scrollIntoView(), ""`);
-  await page.run(until(`document.querySelector("#${id} .try")`));
-  await page.run(`document.querySelector("#${id} .try").requestSubmit(), ""`);
-  await page.run(until(`document.querySelector("#${id} .output pre")?.textContent.length > 3`));
+/** Shows the events of a stream as they arrive, and its end. */
+async function serverSentEvents(page) {
+  const bearer = { authorization: `Bearer ${await token()}`, "content-type": "application/json" };
+  const post = async (path, body) => {
+    const response = await fetch(`${SHOP}${path}`, { method: "POST", headers: bearer, body });
+    assert(response.ok, `${path}: ${response.status}`);
+    return response.status === 204 ? {} : response.json();
+  };
+  const order = async () => {
+    const { cart } = await post("/carts");
+    await post(`/carts/${cart}/items`, '{"product":1,"count":1}');
+    return (await post(`/carts/${cart}/checkout`)).order;
+  };
+  const id = "getOrdersByIdEvents";
+  const listing = within(id, ".output > pre");
+  const change = (number) => `form.querySelector("input").value = "${number}"`;
+  const shipped = await order();
+  assert.equal(await send(page, id, change(shipped)), "200");
+  await page.run(until(`${listing}.textContent.includes('"placed"')`));
+  await page.run(until(`!${listing}.textContent.includes("shipped") && ${within(id, ".output > button")}`));
+  await post(`/orders/${shipped}/ship`);
+  await page.run(until(`${listing}.textContent.includes('"shipped"') && !${within(id, ".output > button")}`));
+  // A user closes a stream that does not end.
+  await page.run(`${within(id, ".output")}.replaceChildren(), ""`);
+  assert.equal(await send(page, id, change(await order())), "200");
+  await page.run(until(`${listing}.textContent.includes('"placed"')`));
+  await page.run(`${within(id, ".output > button")}.focus()`);
+  await page.press("Enter", "\r");
+  await page.run(until(`!${within(id, ".output > button")}`));
+}
+
+/** Copies a request by keyboard. A page without a clipboard selects it. */
+async function copying(page) {
+  await page.command("Emulation.setFocusEmulationEnabled", { enabled: true });
+  const copied = async () => {
+    await page.run(`${within(USERS, ".card > .copy")}.focus()`);
+    await page.press("Enter", "\r");
+    return page.run(until(`["Copied", "Selected"].find((it) => ${within(USERS, ".card > .copy")}.textContent === it)`));
+  };
+  const shown = await page.run(`${within(USERS, ".ex > div.card pre")}.textContent`);
+  await page.browserCommand("Browser.grantPermissions", { origin: SHOP, permissions: ["clipboardReadWrite", "clipboardSanitizedWrite"] });
+  assert.equal(await copied(), "Copied");
+  assert.equal(await page.run("navigator.clipboard.readText()"), shown);
+  await page.run(until(`${within(USERS, ".card > .copy")}.textContent === "Copy"`));
+  await page.run(`Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true }), ""`);
+  assert.equal(await copied(), "Selected");
+  assert.equal(await page.run("getSelection().toString().trim()"), shown.trim());
+}
+
+/** Moves through tabs with the arrow keys, which show one panel at a time. */
+async function tabs(page, id, selector) {
+  const all = `${within(id, selector)}`;
+  const count = await page.run(`${all}.querySelectorAll(":scope > input").length`);
+  assert(count > 1, `${id} has ${count} tabs`);
+  const shown = () => page.run(`[...${all}.querySelectorAll(":scope > div")].map((it) => it.offsetHeight > 0 ? 1 : 0).join("")`);
+  const only = (index) => "0".repeat(index) + "1" + "0".repeat(count - index - 1);
+  await page.run(`${all}.querySelector(":scope > input").focus()`);
+  assert.equal(await shown(), only(0));
+  for (let index = 1; index < count; index += 1) {
+    await page.press("ArrowRight");
+    assert.equal(await shown(), only(index));
+  }
+  await page.press("ArrowRight");
+  assert.equal(await shown(), only(0));
+  await page.press("ArrowLeft");
+  assert.equal(await shown(), only(count - 1));
+}
+
+/** A document of unions, forms with files, and objects in queries. */
+async function checkLibrary(page) {
+  const [url, token] = LIBRARY.split(" ");
+  await page.go(`${url}/docs`);
+  await page.size(1200);
+  await page.run(`location.hash = "#books.lend", ""`);
+  await tabs(page, "books.lend", ".doc .tabs");
+  await authorize(page, token);
+  assert.equal(await send(page, "books.lend"), "200");
+
+  // Each item and each member is a separate pair.
+  const query = `const inputs = form.querySelectorAll(".field input");
+    inputs[0].value = "1,2"; inputs[1].value = "7|8"; inputs[2].value = '{"state":"open","year":2026}';
+    form.dispatchEvent(new Event("input"));`;
+  assert.equal(await send(page, "books.search", query), "200");
+  const books = await page.run(until(`${within("books.search", ".output > pre")}.textContent`));
+  assert.deepEqual(JSON.parse(books).map(({ id }) => id), [1, 2, 2026, 7, 8]);
+  // The server reports an object that is not JSON at its field.
+  const broken = query.replace(`'{"state":"open","year":2026}'`, `"open"`);
+  await page.run(`${within("books.search", ".output")}.replaceChildren(), ""`);
+  assert.equal(await send(page, "books.search", broken), "400");
+
+  const attach = `const attach = (name, count) => { const files = new DataTransfer();
+      for (let it = 0; it < count; it += 1) files.items.add(new File(["scan"], "tea" + it + ".png", { type: "image/png" }));
+      const field = [...form.querySelectorAll(".field")].find((it) => it.textContent === name).querySelector("input");
+      if (field.multiple !== (count > 1)) throw new Error(name);
+      field.files = files.files; };
+    attach("covers", 2); attach("file", 1); form.dispatchEvent(new Event("input"));`;
+  assert.equal(await send(page, "scans.create", attach), "200");
+  const scanned = await page.run(until(`${within("scans.create", ".output > pre")}.textContent`));
+  const { covers, bytes } = JSON.parse(scanned);
+  assert.deepEqual({ covers, bytes }, { covers: 2, bytes: 4 });
+  for (const [language, word] of [["curl", "-F 'file=@tea0.png'"], ["JavaScript", 'form.append("file", file, "tea0.png")'],
+    ["Python", '("file", open("tea0.png", "rb"))'], ["Rust", '.file("file", "tea0.png").await?']]) {
+    const text = await page.run(`(() => { const select = ${within("scans.create", "select[aria-label=Language]")};
+      select.value = ${JSON.stringify(language)}; select.dispatchEvent(new Event("change"));
+      return ${within("scans.create", ".ex > div.card pre")}.textContent; })()`);
+    assert(text.includes(word) && text.includes("tea1.png"), text);
+  }
+  for (const scheme of ["light", "dark"]) {
+    await page.scheme(scheme);
+    await accessible(page, `library, ${scheme}`);
+  }
+  for (const width of WIDTHS) {
+    await page.size(width);
+    const own = await page.run("document.documentElement.scrollWidth");
+    assert(own <= width, `library: ${own} pixels at ${width}`);
+  }
 }
 
 /** Serves the generated pages with their policy. */
@@ -379,6 +533,7 @@ async function hostileAnswers(page, texts) {
 const page = await Page.open();
 try {
   if (SHOP) await checkShop(page);
+  if (LIBRARY) await checkLibrary(page);
   if (PAGES) await checkPages(page, PAGES);
   const faults = page.events.filter((it) => !it.startsWith("request") && /Content Security Policy|exception/i.test(it));
   assert.deepEqual(faults, []);

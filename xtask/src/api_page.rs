@@ -5,14 +5,19 @@
 //! `target/page`.
 
 use std::env;
+use std::env::consts::EXE_SUFFIX;
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::browser::is_installed;
 use crate::live_page::Shop;
-use crate::openapi::{copy, install_node};
-use crate::{Outcome, cargo_command, examples, root, run as started, skip, target_directory};
+use crate::openapi::{address, copy, install_node};
+use crate::running::Running;
+use crate::{
+    Outcome, announce, cargo, cargo_command, examples, root, run as started, skip,
+    target_directory,
+};
 
 /// The time until the shop must have started.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -53,12 +58,27 @@ pub fn run() -> Outcome {
     let mut cargo_test = cargo_command();
     started(cargo_test.args(write).env("STOCKADE_PAGES", &pages).current_dir(root()))?;
     examples::debug_program("shop")?;
+    cargo(&["build", "-p", "stockade-tests-openapi", "--bin", "library"])?;
     let shop = Shop::start(&target_directory()?, Instant::now() + PATIENCE)?;
+    let mut library = Command::new(target_directory()?.join(format!("debug/library{EXE_SUFFIX}")));
+    library.env("RUST_LOG", "warn").stdout(Stdio::piped());
+    announce(&library);
+    let mut library = Running::start(&mut library, "the library")?;
+    let (library_url, token) = address(&mut library)?;
     let mut node = Command::new("node");
     node.arg("check.mjs").current_dir(&folder);
     node.env("URL", format!("http://{}", shop.address)).env("PAGES", &pages);
-    if env::args().any(|argument| argument == "--pictures") {
-        node.env("PICTURES", folder.join("pictures"));
+    node.env("LIBRARY", format!("{library_url} {token}"));
+    let pictures = folder.join("pictures");
+    let has_pictures = env::args().any(|argument| argument == "--pictures");
+    if has_pictures {
+        node.env("PICTURES", &pictures);
     }
-    started(&mut node)
+    started(&mut node)?;
+    if has_pictures {
+        let image = root().join("book/src/images/docs-page.png");
+        let copied = fs::copy(pictures.join("operation-light-1200.png"), &image);
+        copied.map_err(|error| format!("{}: {error}", image.display()))?;
+    }
+    Ok(())
 }
