@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 use crate::tidy::{documents, files_below};
-use crate::{Outcome, cargo, root, run as run_command, target_directory};
+use crate::{Outcome, book_page, cargo, root, run as run_command, target_directory};
 
 /// The version that `run` installs. It also accepts other versions of the same
 /// series.
@@ -21,7 +21,7 @@ const APPENDIX: &str = "book/src/appendix/";
 /// The maximum number of words of a chapter, including its code.
 const WORDS: usize = 2_000;
 
-/// Checks the book and builds it into `target/book`.
+/// Checks the book, builds it into `target/book`, and opens it in Chromium.
 pub fn run() -> Outcome {
     let faults = check(&root());
     if !faults.is_empty() {
@@ -32,7 +32,7 @@ pub fn run() -> Outcome {
     let folder = target.join("book");
     run_command(Command::new(mdbook).args(["build", "book", "--dest-dir"]).arg(&folder))?;
     println!("{}", folder.join("index.html").display());
-    Ok(())
+    book_page::check(&folder)
 }
 
 /// Returns the path of mdBook. Installs it below `tools` if it is missing.

@@ -11,6 +11,7 @@ mod autobahn;
 mod bench;
 mod bench_websockets;
 mod book;
+mod book_page;
 pub mod browser;
 mod check;
 mod citations;
@@ -126,7 +127,7 @@ const TASKS: &[Task] = &[
     // Installs mdBook if it is missing.
     Task {
         name: "book",
-        about: "check the links of the book, and build it into target/book",
+        about: "check the links of the book, build it into target/book, try its search",
         when: Nightly,
         run: book::run,
     },
