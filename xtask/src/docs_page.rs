@@ -48,29 +48,20 @@ pub fn outcomes(
     Ok(names.zip(got).collect())
 }
 
-/// Writes the pictures of the book into a folder: the page in light and dark,
-/// and Swagger UI.
-pub fn pictures(target: &Path, profile: &Path, folder: &Path, end: Instant) -> Outcome {
+/// Writes the picture of Swagger UI for the book. `api_page.rs` writes the
+/// picture of the page.
+pub fn picture(target: &Path, profile: &Path, file: &Path, end: Instant) -> Outcome {
     let shop = Shop::start(target, end)?;
-    let url = format!("http://{}/docs", shop.address);
-    for (name, url, scheme) in [
-        ("docs-page.png", url.clone(), "1"),
-        ("docs-page-dark.png", url.clone(), "0"),
-        ("swagger-ui.png", format!("{url}/try"), "1"),
-    ] {
-        // The browser keeps the time budget in virtual time, until the page has
-        // loaded its document.
-        crate::run(
-            Command::new(CHROMIUM)
-                .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"])
-                .args(["--window-size=1200,800", "--virtual-time-budget=5000"])
-                .arg(format!("--blink-settings=preferredColorScheme={scheme}"))
-                .arg(format!("--user-data-dir={}", profile.display()))
-                .arg(format!("--screenshot={}", folder.join(name).display()))
-                .arg(url),
-        )?;
-    }
-    Ok(())
+    // The browser keeps the time budget in virtual time, until the page has
+    // loaded its document.
+    crate::run(
+        Command::new(CHROMIUM)
+            .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"])
+            .args(["--window-size=1200,900", "--virtual-time-budget=5000"])
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .arg(format!("--screenshot={}", file.display()))
+            .arg(format!("http://{}/docs/try", shop.address)),
+    )
 }
 
 /// Compares the sections of the page with the document.
