@@ -15,8 +15,7 @@ use crate::live_page::Shop;
 use crate::openapi::{address, copy, install_node};
 use crate::running::Running;
 use crate::{
-    Outcome, announce, cargo, cargo_command, examples, root, run as started, skip,
-    target_directory,
+    Outcome, announce, cargo, cargo_command, examples, root, run as started, skip, target_directory,
 };
 
 /// The time until the shop must have started.

@@ -56,6 +56,7 @@ mod separate;
 mod specification;
 mod sql;
 mod swagger_ui;
+mod template;
 mod test_alone;
 mod tidy;
 mod updated;
@@ -200,6 +201,12 @@ const TASKS: &[Task] = &[
         run: package::cluster,
     },
     Task {
+        name: "template",
+        about: "generate programs from the template, and test them; `--save` writes its lock",
+        when: CiAndNightly,
+        run: template::run,
+    },
+    Task {
         name: "patterns",
         about: "compare recorded results of patterns with the JavaScript engine of Node",
         when: Ci,
@@ -277,7 +284,7 @@ const TASKS: &[Task] = &[
     // Installs a package.
     Task {
         name: "nginx",
-        about: "run the last program of the tutorial and a WebSocket behind nginx",
+        about: "run the tutorial, a WebSocket, events and uploads behind nginx",
         when: Nightly,
         run: nginx::run,
     },

@@ -45,8 +45,8 @@ pub fn sqlx() -> Outcome {
 /// Starts a server for a task. Without a server, the task fails if it was
 /// started by name.
 fn server(task: &str) -> Result<Option<Server>, String> {
-    match find_programs()? {
-        Some(programs) => Server::start(&programs).map(Some),
+    match optional_server()? {
+        Some(server) => Ok(Some(server)),
         None if is_part_of(task) => {
             Err("PostgreSQL is missing (`apt-get install postgresql`)".to_owned())
         }
@@ -58,6 +58,11 @@ fn server(task: &str) -> Result<Option<Server>, String> {
             Ok(None)
         }
     }
+}
+
+/// Starts a server if PostgreSQL exists or can be installed.
+pub(crate) fn optional_server() -> Result<Option<Server>, String> {
+    find_programs()?.map(|programs| Server::start(&programs)).transpose()
 }
 
 /// Returns the folder of the server programs if they exist or can be installed.
@@ -83,7 +88,7 @@ fn programs() -> Option<PathBuf> {
 }
 
 /// A server in a separate folder, stopped on drop.
-struct Server {
+pub(crate) struct Server {
     folder: PathBuf,
     address: String,
     control: PathBuf,
@@ -105,6 +110,12 @@ impl Server {
         server.control("init")?;
         server.control("start")?;
         Ok(server)
+    }
+
+    /// Returns the address as a URL.
+    pub(crate) fn url(&self) -> String {
+        let folder = self.folder.display().to_string();
+        format!("postgres://postgres@{}/postgres", folder.replace('/', "%2F"))
     }
 
     /// Runs tests of the stores, optimized if they are long.

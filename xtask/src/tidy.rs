@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::citations::Files;
 use crate::specification::Specification;
-use crate::{Outcome, book, flows, lengths, names, prelude, readme, reference, root};
+use crate::{Outcome, book, flows, lengths, names, prelude, readme, reference, root, template};
 
 /// Checks every source file and manifest of the workspace, the names in
 /// ARCHITECTURE.md, the prelude, README and book, the pages of the reference, the
@@ -20,8 +20,9 @@ pub fn run() -> Outcome {
     faults.extend(reference::check(&root)?);
     faults.extend(lengths::check(&root)?);
     faults.extend(book::check(&root));
+    faults.extend(template::faults(&root)?);
     let specification = Specification::read(&root)?;
-    let folders = ["crates", "facade", "book", "docs", "examples", "tests", "xtask"];
+    let folders = ["crates", "facade", "book", "docs", "examples", "templates", "tests", "xtask"];
     let paths = folders.iter().flat_map(|folder| files_below(&root.join(folder)));
     let paths: Vec<PathBuf> = paths.chain(documents(&root)).collect();
     let names: Vec<PathBuf> =
