@@ -71,7 +71,7 @@ fn package_of(name: &str) -> &str {
     match name {
         "shop" | "cluster" => name,
         "graphql" | "graphql_live" => "graphql",
-        "browser" | "crowd" | "echo" => "internal-examples",
+        "browser" | "crowd" | "echo" | "proxied" => "internal-examples",
         _ => "stockade-examples",
     }
 }

@@ -1,16 +1,18 @@
 //! Runs two programs behind nginx: the last program of the tutorial with its
-//! `nginx.conf`, and a WebSocket echo with the configuration of the book.
+//! `nginx.conf`, and `examples/internal/src/bin/proxied.rs` with the
+//! configuration of the book (`proxied.rs`).
+
+mod proxied;
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::http::{Response, connect, request};
 use crate::running::{Running, free_port, wait_for};
 use crate::{
-    Outcome, announce, cargo, debian, examples, is_part_of, redis, root, skip,
-    target_directory as target,
+    Outcome, announce, cargo, debian, is_part_of, redis, root, skip, target_directory as target,
 };
 
 pub fn run() -> Outcome {
@@ -28,7 +30,7 @@ pub fn run() -> Outcome {
     cargo(&["build", "-p", "stockade-tutorial", "--bin", "09-deployment"])?;
     let mut checks = Checks::default();
     notes(&nginx, &folder, &mut checks)?;
-    echo(&nginx, &folder, &mut checks)?;
+    proxied::run(&nginx, &folder, &mut checks)?;
     if checks.faults.is_empty() { Ok(()) } else { Err(checks.faults.join("\n")) }
 }
 
@@ -104,66 +106,6 @@ fn notes(nginx: &Path, folder: &Path, checks: &mut Checks) -> Outcome {
 /// The number of wrong logins. The program allows ten per minute, and a client
 /// that could choose its address would have more.
 const LOGINS: u8 = 12;
-
-/// Checks a WebSocket with the configuration in the book.
-fn echo(nginx: &Path, folder: &Path, checks: &mut Checks) -> Outcome {
-    let port = free_port();
-    let address = format!("127.0.0.1:{port}");
-    let mut program = Command::new(examples::debug_program("echo")?);
-    program.env("PORT", port.to_string()).stdout(Stdio::null());
-    let _program = start(&mut program, &folder.join("echo.log"), "echo")?;
-    wait_for(&address)?;
-    let chapter = fs::read_to_string(root().join("book/src/operations/docker.md"))
-        .map_err(|error| error.to_string())?;
-    let (_, location) = chapter
-        .split_once("```text\nlocation / {")
-        .ok_or("book/src/operations/docker.md has no `location` block")?;
-    let (location, _) = location.split_once("\n```").unwrap_or((location, ""));
-    let conf = format!(
-        "events {{}}\n\nhttp {{\n    map $http_upgrade $connection_upgrade {{\n        default \
-         upgrade;\n        '' close;\n    }}\n    server {{\n        listen 8080;\n        \
-         location / {{{location}\n    }}\n}}\n"
-    );
-    let proxy = Nginx::start(nginx, folder, "echo", &conf, &address)?;
-    checks.status(
-        "a request next to the WebSocket",
-        200,
-        &request(&proxy.address, "GET", "/", "", "")?,
-    );
-    // The program accepts the origin only if nginx forwards `Host` unchanged.
-    let got = web_socket(&proxy.address, &format!("http://{}", proxy.address))?;
-    checks.holds("a WebSocket echoes a message", got.ends_with(b"\x81\x05hello"));
-    let got = web_socket(&proxy.address, "http://other.example")?;
-    checks.holds("a WebSocket of another origin gets a 403", got.starts_with(b"HTTP/1.1 403"));
-    Ok(())
-}
-
-/// Opens a WebSocket, sends `hello`, and returns the received bytes.
-fn web_socket(address: &str, origin: &str) -> Result<Vec<u8>, String> {
-    let fault = |error: std::io::Error| format!("{address}: {error}");
-    let mut stream = connect(address)?;
-    let head = format!(
-        "GET / HTTP/1.1\r\nHost: {address}\r\nOrigin: {origin}\r\nConnection: upgrade\r\n\
-         Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
-         Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-    );
-    stream.write_all(head.as_bytes()).map_err(fault)?;
-    let mut got = Vec::new();
-    let mut piece = [0; 1024];
-    while !got.windows(4).any(|bytes| bytes == b"\r\n\r\n") {
-        match stream.read(&mut piece).map_err(fault)? {
-            0 => return Ok(got),
-            count => got.extend_from_slice(&piece[..count]),
-        }
-    }
-    if got.starts_with(b"HTTP/1.1 101") {
-        // A text frame; its mask has only zeros.
-        stream.write_all(b"\x81\x85\0\0\0\0hello").map_err(fault)?;
-        let count = stream.read(&mut piece).map_err(fault)?;
-        got.extend_from_slice(&piece[..count]);
-    }
-    Ok(got)
-}
 
 /// A running nginx, ended on drop.
 struct Nginx {
