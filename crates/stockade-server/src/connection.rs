@@ -26,6 +26,7 @@ use tokio::time::{Instant, Sleep, sleep};
 use crate::ServerOptions;
 use crate::accept::Stage;
 use crate::connection_record::{Command, ConnectionRecord};
+use crate::fast_path;
 use crate::fast_path::head_writer::HeadWriter;
 use crate::fast_path::parking::{rest, take_apart};
 use crate::guard::Guard;
@@ -54,7 +55,11 @@ pub(crate) struct Shared<A> {
 }
 
 impl<A: AppService> Shared<A> {
+    /// Creates the state. Selects the plain path if the linked hyper breaks an
+    /// assumption of the fast path.
     pub(crate) fn new(app: A, options: &ServerOptions) -> Self {
+        let mut options = options.clone();
+        options.hyper_fast_path = options.hyper_fast_path && fast_path::is_usable();
         let max_header_bytes = options.max_header_bytes as usize;
         let mut http1 = http1::Builder::new();
         // The sweep implements this timeout at a fifth less cost; see `sweep`.
@@ -73,7 +78,7 @@ impl<A: AppService> Shared<A> {
             app: Arc::new(app),
             http1,
             http1_reading,
-            options: options.clone(),
+            options,
             open: upgraded::open::<Rewind<TrackedStream>>,
             is_tls: false,
             #[cfg(feature = "tls")]

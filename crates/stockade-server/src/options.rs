@@ -273,10 +273,14 @@ impl ServerOptions {
         /// internals. Default: true.
         ///
         /// They make small responses cheaper and free the buffers of idle
-        /// connections. Set it to false to rule them out, for example during
-        /// debugging, or with a hyper version that was not tested with this
-        /// server. Responses are identical except for the order of their
-        /// headers. [`park_after`](Self::park_after) then has no effect.
+        /// connections. The first server of a process checks if they work with
+        /// the linked version of hyper, which takes about 2 ms. If not, the
+        /// server logs a warning and does not use them.
+        ///
+        /// Set it to false to rule them out, for example during debugging.
+        /// Responses are identical except for the order of their headers and
+        /// the sizes of chunks. [`park_after`](Self::park_after) then has no
+        /// effect.
         hyper_fast_path: bool;
 
         /// Accepts HTTP/2 from clients that begin with it, if true. Default:

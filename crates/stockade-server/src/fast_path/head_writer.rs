@@ -111,7 +111,7 @@ impl<T: AsyncWrite + Unpin> HeadWriter<T> {
 
 /// Returns the status line of a final response, including a preceding 100, or
 /// `None` for other bytes.
-fn status_line_of(head: &[u8]) -> Option<&[u8]> {
+pub(super) fn status_line_of(head: &[u8]) -> Option<&[u8]> {
     let interim = if head.starts_with(CONTINUE) { CONTINUE.len() } else { 0 };
     let (version, rest) = head[interim..].split_at_checked(VERSION.len())?;
     let end = memchr::memchr(b'\n', rest)? + 1;
@@ -177,7 +177,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for HeadWriter<T> {
 
 /// The interim response that hyper writes before the head if both are sent
 /// together.
-const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+pub(super) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// The start of a status line, up to the status.
 const VERSION: &str = "HTTP/1.1 200";
@@ -198,17 +198,17 @@ mod tests {
 
     use tokio::io::AsyncWriteExt;
 
-    use super::super::recording_socket::{RecordingSocket, Script};
+    use super::super::recording_socket::RecordingSocket;
     use super::*;
     use crate::sweep::SweepClock;
 
     fn writer(
         most: usize,
-    ) -> (HeadWriter<RecordingSocket>, Arc<ConnectionRecord>, Arc<Mutex<Script>>) {
+    ) -> (HeadWriter<RecordingSocket>, Arc<ConnectionRecord>, Arc<Mutex<Vec<u8>>>) {
         let clock = SweepClock::new(Duration::from_secs(1));
         let record = Arc::new(ConnectionRecord::new(Arc::new(clock), true));
-        let (socket, script) = RecordingSocket::new(most, true);
-        (HeadWriter::new(socket, Arc::clone(&record)), record, script)
+        let (socket, written) = RecordingSocket::new(most);
+        (HeadWriter::new(socket, Arc::clone(&record)), record, written)
     }
 
     /// Writes pieces like hyper: rewrites the unaccepted rest and everything
@@ -267,14 +267,14 @@ mod tests {
         for (pieces, expected) in &cases {
             for most in [1, 7, 20, 30, 1_000, usize::MAX] {
                 for vectored in [false, true] {
-                    let (mut writer, record, script) = writer(most);
+                    let (mut writer, record, bytes) = writer(most);
                     for _ in 0..3 {
                         let lines = record.http1.head_sink().unwrap();
                         lines.set(|text| text.extend_from_slice(line.as_bytes()));
                         write(&mut writer, pieces, vectored).await.unwrap();
                         assert!(!record.http1.sink.has_lines());
                     }
-                    let written = String::from_utf8(script.lock().unwrap().written()).unwrap();
+                    let written = String::from_utf8(bytes.lock().unwrap().clone()).unwrap();
                     assert_eq!(written, expected.repeat(3), "{most} {vectored}");
                 }
             }
@@ -286,13 +286,13 @@ mod tests {
         let lengths = [MAX_COPIED - 1, MAX_COPIED, MAX_COPIED + 1, 100_000];
         for (length, most) in lengths.into_iter().flat_map(|it| [(it, 700), (it, usize::MAX)]) {
             for vectored in [false, true] {
-                let (mut writer, record, script) = writer(most);
+                let (mut writer, record, bytes) = writer(most);
                 let head = format!("HTTP/1.1 200 OK\r\n{}", "a".repeat(length));
                 record.http1.sink.set(|text| text.extend_from_slice(b"x-a: b\r\n"));
                 write(&mut writer, &[&head, "body"], vectored).await.unwrap();
                 let expected = head.replacen('\n', "\nx-a: b\r\n", 1) + "body";
                 assert!(
-                    script.lock().unwrap().written() == expected.as_bytes(),
+                    bytes.lock().unwrap().clone() == expected.as_bytes(),
                     "{length} {most} {vectored}"
                 );
                 assert!(record.http1.sink.take().capacity() <= 2 * MAX_COPIED);
@@ -302,7 +302,7 @@ mod tests {
 
     #[tokio::test]
     async fn accepts_lines_only_after_a_flush() {
-        let (mut writer, record, _script) = writer(usize::MAX);
+        let (mut writer, record, _bytes) = writer(usize::MAX);
         assert!(record.http1.head_sink().is_some());
         let part = poll_fn(|cx| Pin::new(&mut writer).poll_write(cx, b"HTTP/1.1 200")).await;
         assert_eq!(part.unwrap(), 12);
@@ -315,12 +315,12 @@ mod tests {
 
     #[tokio::test]
     async fn does_not_write_malformed_heads() {
-        for bytes in ["ok", "x-a: b\r\n\r\n", "HTTP/1.1 200 OK", "HTTP/2 200 OK, no head\r\n"] {
+        for text in ["ok", "x-a: b\r\n\r\n", "HTTP/1.1 200 OK", "HTTP/2 200 OK, no head\r\n"] {
             for vectored in [false, true] {
-                let (mut writer, record, script) = writer(usize::MAX);
+                let (mut writer, record, bytes) = writer(usize::MAX);
                 record.http1.sink.set(|text| text.extend_from_slice(b"x-a: b\r\n"));
-                write(&mut writer, &[bytes], vectored).await.unwrap_err();
-                assert_eq!(script.lock().unwrap().written(), b"", "{bytes}");
+                write(&mut writer, &[text], vectored).await.unwrap_err();
+                assert_eq!(bytes.lock().unwrap().clone(), b"", "{text}");
             }
         }
     }

@@ -7,48 +7,44 @@
 //! | a peek instead of a read, to notice disconnected clients | a tenth of a request | `TrackedStream::watch` |
 //!
 //! They rely on rules that hyper follows but does not promise. Each rule is an
-//! [`Assumption`] and is tested with a real hyper connection (`assumptions`).
+//! [`Assumption`]. A program may be linked with a hyper that is newer than this
+//! crate. The first server of a process therefore checks the rules on the
+//! linked hyper ([`is_usable`]): `probe` runs exchanges on a `probe_socket`,
+//! and an `observer` finds broken rules.
 //!
-//! `ServerOptions::hyper_fast_path(false)` selects the plain path, which needs
-//! none of this: hyper writes all headers and reads to notice disconnected
-//! clients, and no connection is parked. Clients can distinguish the two only
-//! by time and by the order of headers.
+//! If a rule is broken, servers use the plain path, which needs none of this:
+//! hyper writes all headers and reads to notice disconnected clients, and no
+//! connection is parked. Clients can distinguish the two paths only by time and
+//! by the order of headers. `ServerOptions::hyper_fast_path(false)` also
+//! selects the plain path.
 
+mod assumption;
 #[cfg(test)]
-mod assumptions;
+mod broken_hyper;
 pub(crate) mod exchanges;
 pub(crate) mod head_writer;
+mod observer;
 pub(crate) mod parking;
+mod probe;
+mod probe_socket;
 #[cfg(test)]
 mod recording_socket;
 
-/// A rule that hyper follows but does not promise.
+use std::sync::OnceLock;
+
+pub(crate) use assumption::Assumption;
+
+/// Returns true if the linked hyper follows each [`Assumption`].
 ///
-/// The variants are used only in documentation and tests.
-#[cfg(any(test, doc))]
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Assumption {
-    /// hyper flushes the socket only after it has written its whole buffer.
-    ///
-    /// After a flush, the client can therefore receive all bytes of all
-    /// responses. Used by parking and for the next assumption.
-    FlushAfterAll,
-    /// The first bytes that hyper writes after a flush are the head of a
-    /// response. Only `100 Continue` may precede it. The status line is in the
-    /// first piece.
-    ///
-    /// Used by [`HeadWriter`](head_writer::HeadWriter). Each round of hyper
-    /// processes at most one response, writes its head before its body, and
-    /// ends with a flush.
-    HeadAfterFlush,
-    /// A connection that has sent all responses and was polled once more holds
-    /// no bytes from the client except an empty line.
-    ///
-    /// Used by parking. If hyper holds other bytes, the connection closes and
-    /// the close is logged.
-    NothingReadAhead,
-    /// hyper flushes at the end of each poll, even while a response is pending.
-    ///
-    /// Used by the peek, which happens in the flush.
-    FlushInEachPoll,
+/// The first call in a process checks them, and logs a warning if one is
+/// broken.
+pub(crate) fn is_usable() -> bool {
+    static IS_USABLE: OnceLock<bool> = OnceLock::new();
+    *IS_USABLE.get_or_init(|| {
+        let broken = probe::broken_assumptions();
+        if let Some(warning) = assumption::warning(&broken) {
+            log::warn!(target: "stockade::server", "{warning}");
+        }
+        broken.is_empty()
+    })
 }

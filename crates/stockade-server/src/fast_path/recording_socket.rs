@@ -1,4 +1,4 @@
-//! An in-memory socket for the tests in this folder.
+//! An in-memory socket for the tests of `head_writer`.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -7,52 +7,20 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A write or flush call.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) enum Call {
-    /// The bytes that the socket accepted.
-    Write(Vec<u8>),
-    Flush,
-}
-
-/// The state of a [`RecordingSocket`], shared with the test.
-#[derive(Debug, Default)]
-pub(super) struct Script {
-    /// The bytes that can be read.
-    pub(super) input: Vec<u8>,
-    pub(super) calls: Vec<Call>,
-}
-
-impl Script {
-    /// Returns all bytes that the socket accepted.
-    pub(super) fn written(&self) -> Vec<u8> {
-        written(&self.calls)
-    }
-}
-
-/// Returns the bytes of these calls.
-pub(super) fn written(calls: &[Call]) -> Vec<u8> {
-    let bytes = calls.iter().map(|call| match call {
-        Call::Write(bytes) => bytes.as_slice(),
-        Call::Flush => &[],
-    });
-    bytes.collect::<Vec<_>>().concat()
-}
-
 /// A socket that accepts a limited number of bytes at a time and blocks every
-/// second time, or accepts everything at once for `usize::MAX`.
+/// second time, or accepts everything at once for `usize::MAX`. It records the
+/// bytes. It has nothing to read.
 #[derive(Debug)]
 pub(super) struct RecordingSocket {
-    script: Arc<Mutex<Script>>,
+    written: Arc<Mutex<Vec<u8>>>,
     most: usize,
-    is_vectored: bool,
     waits: bool,
 }
 
 impl RecordingSocket {
-    pub(super) fn new(most: usize, is_vectored: bool) -> (Self, Arc<Mutex<Script>>) {
-        let script = Arc::<Mutex<Script>>::default();
-        (Self { script: Arc::clone(&script), most, is_vectored, waits: false }, script)
+    pub(super) fn new(most: usize) -> (Self, Arc<Mutex<Vec<u8>>>) {
+        let written = Arc::<Mutex<Vec<u8>>>::default();
+        (Self { written: Arc::clone(&written), most, waits: false }, written)
     }
 }
 
@@ -60,15 +28,9 @@ impl AsyncRead for RecordingSocket {
     fn poll_read(
         self: Pin<&mut Self>,
         _cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
+        _buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let mut script = self.script.lock().unwrap();
-        if script.input.is_empty() {
-            return Poll::Pending;
-        }
-        let count = script.input.len().min(buf.remaining());
-        buf.put_slice(&script.input.drain(..count).collect::<Vec<_>>());
-        Poll::Ready(Ok(()))
+        Poll::Pending
     }
 }
 
@@ -84,7 +46,7 @@ impl AsyncWrite for RecordingSocket {
             return Poll::Pending;
         }
         let count = buf.len().min(self.most);
-        self.script.lock().unwrap().calls.push(Call::Write(buf[..count].to_vec()));
+        self.written.lock().unwrap().extend_from_slice(&buf[..count]);
         Poll::Ready(Ok(count))
     }
 
@@ -98,11 +60,10 @@ impl AsyncWrite for RecordingSocket {
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.is_vectored
+        true
     }
 
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.script.lock().unwrap().calls.push(Call::Flush);
         Poll::Ready(Ok(()))
     }
 
