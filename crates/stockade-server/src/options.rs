@@ -142,9 +142,11 @@ impl Default for ServerOptions {
     }
 }
 
+/// `cargo xtask hyper --plain` sets this variable to compile a server that uses
+/// the plain path by default.
 #[cfg(not(test))]
 const fn fast_path_by_default() -> bool {
-    true
+    option_env!("STOCKADE_PLAIN_PATH_BUILD").is_none()
 }
 
 /// Selects the plain path in the tests of this crate if this variable is set.

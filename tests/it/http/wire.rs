@@ -89,6 +89,22 @@ fn rejected_heads_are_logged_and_counted() {
     });
 }
 
+/// The path is selected when the server is compiled: `cargo xtask hyper --plain`
+/// runs these tests on the plain path, which writes the headers of the built-in
+/// stages after the handler's headers.
+#[test]
+fn these_tests_run_on_the_selected_path() {
+    block_on(async {
+        let (address, _handle, _served) =
+            serve(Router::from(routes! { "hello": { GET: async || "hello" } })).await;
+        let request = "GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+        let text = exchange(address, request).await;
+        let position = |name: &str| text.find(name).unwrap();
+        let is_plain = position("\r\nx-content-type-options:") > position("\r\ncontent-type:");
+        assert_eq!(is_plain, option_env!("STOCKADE_PLAIN_PATH_BUILD").is_some(), "{text}");
+    });
+}
+
 #[test]
 fn event_stream_ended_by_a_shutdown_is_not_aborted() {
     log::watch();

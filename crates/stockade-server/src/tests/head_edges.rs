@@ -33,7 +33,7 @@ impl http_body::Body for Bad {
     }
 }
 
-fn app() -> App {
+pub(super) fn app() -> App {
     let mut router = Router::with_options(RouterOptions::new());
     router.get("/hello", async || "hello");
     let with = |name: &'static str, value: &'static str, status: u16, body: fn() -> HttpBody| {

@@ -1,6 +1,7 @@
 //! Tests on real local sockets. Each wait is bounded.
 
 mod bodies;
+mod both_paths;
 mod conformance;
 mod crowded;
 mod half_close;

@@ -113,7 +113,7 @@ where
     F: Fn(Request) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Response> + Send + 'static,
 {
-    let shared = Shared::new(Function::new(app), &options());
+    let shared = Shared::new(Function::new(app), &options().hyper_fast_path(true));
     let (single, stream) = Single::start(shared).await;
     (single, Client::new(stream))
 }

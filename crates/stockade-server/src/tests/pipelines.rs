@@ -518,7 +518,8 @@ async fn check(
         }
         for _ in 0..random.index(4) {
             tokio::task::yield_now().await;
-            if random.one_in(2) {
+            // The server never sends this command on the plain path.
+            if random.one_in(2) && shared.options().hyper_fast_path {
                 single.tell(Command::Park).await;
             }
         }
@@ -627,8 +628,9 @@ fn generated_connections_match_the_model() {
                 let most = [1, 30, 200, 5_000, 1_000_000, 1_000_000][random.index(6)];
                 parked += u64::from(check((shared, log), random, &bytes, most).await > 0);
             }
-            // A run that never parks proves nothing.
-            assert!(parked >= connections / 40, "{parked} of {connections} were parked");
+            // A run on the fast path that never parks proves nothing.
+            let least = if shared.options().hyper_fast_path { connections / 40 } else { 0 };
+            assert!(parked >= least, "{parked} of {connections} were parked");
         });
     }
 }

@@ -86,7 +86,7 @@ pub(super) async fn connect(
 
 #[tokio::test]
 async fn a_parked_connection_responds_keeps_its_session_and_closes_cleanly() {
-    let (shared, roots) = shared(&options(), app);
+    let (shared, roots) = shared(&options().hyper_fast_path(true), app);
     let (single, stream) = Single::start(shared).await;
     let mut client = Client::new(connect(stream, roots, &[]).await);
     for _ in 0..2 {
