@@ -166,6 +166,12 @@ fn number(arguments: &[String], option: &str, default: u64, most: u64) -> Result
         .ok_or(format!("{option} requires a number from 1 to {most}"))
 }
 
+/// Checks that a process may open the files of the crowd.
+pub(crate) fn may_hold_crowd() -> Outcome {
+    let limits = fs::read_to_string("/proc/self/limits").map_err(|error| error.to_string())?;
+    enough_files(&limits, CROWD + OTHER_FILES)
+}
+
 /// Checks that a process may open this number of files; `limits` is
 /// `/proc/self/limits`. The example inherits the limit.
 fn enough_files(limits: &str, wanted: u64) -> Outcome {

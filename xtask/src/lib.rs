@@ -27,6 +27,7 @@ mod graphql;
 mod graphql_clients;
 mod home_page;
 mod http;
+mod hyper;
 mod jwt_features;
 mod keys;
 mod kills;
@@ -175,6 +176,13 @@ const TASKS: &[Task] = &[
         about: "200,000 generated connections against a model; `--connections`, `--seed`",
         when: Nightly,
         run: pipelines::run,
+    },
+    // Compiles a program with several versions of hyper.
+    Task {
+        name: "hyper",
+        about: "other versions of hyper, and the plain path; `--patched`, `--newest`, `--plain`",
+        when: Nightly,
+        run: hyper::run,
     },
     Task {
         name: "keys",
@@ -546,10 +554,11 @@ fn lint() -> Outcome {
 fn test() -> Outcome {
     cargo(&["test", "--workspace", "--all-features"])?;
     // Tests the server again without the optimizations that depend on hyper's
-    // internals.
+    // internals. The packages are the same as in the previous run, otherwise
+    // cargo would compile them again with other features.
     let mut plain = cargo_command();
-    plain.args(["test", "--workspace", "--all-features", "--lib", "--"]).args(ON_THE_PLAIN_PATH);
-    run(plain.env("STOCKADE_PLAIN_PATH", "1").current_dir(root()))
+    plain.args(["test", "--workspace", "--all-features", "--lib", "--"]).args(server_tests()?);
+    run(plain.env(hyper::PLAIN_TESTS, "1").current_dir(root()))
 }
 
 /// Runs the tests that use fewer cases in `test`.
@@ -563,24 +572,20 @@ fn cases() -> Outcome {
     run(unions.arg("check::first_of").env("LONG", "1").current_dir(root()))
 }
 
-/// The server tests that also run on the plain path. The packages are the same
-/// as in the previous run, otherwise cargo would compile them again with other
-/// features.
-const ON_THE_PLAIN_PATH: &[&str] = &[
-    "tests::bodies",
-    "tests::conformance",
-    "tests::crowded",
-    "tests::half_close",
-    "tests::head_bytes",
-    "tests::head_edges",
-    "tests::heads",
-    "tests::pipelines",
-    "tests::requests",
-    "tests::router",
-    "tests::shutdown",
-    "tests::slow",
-    "tests::upgrades",
-];
+/// Returns the names of the server's tests on sockets, which depend on its path.
+fn server_tests() -> Result<Vec<String>, String> {
+    let folder = root().join("crates/stockade-server/src/tests");
+    let fault = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(fault)? {
+        let path = entry.map_err(fault)?.path();
+        if let Some(name) = path.file_stem().and_then(|name| name.to_str()) {
+            names.push(format!("tests::{name}::"));
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
 
 /// Packages the crates with additional arguments of `cargo package`. Rejects
 /// uncommitted changes, as cargo does.
