@@ -159,7 +159,7 @@ impl Run<'_> {
         let observer = Arc::clone(&self.observer);
         let service = service_fn(move |request| {
             let number = lock(&observer).request();
-            let exchange = plan.get(number).or(plan.last()).copied();
+            let exchange = plan.get(number).or_else(|| plan.last()).copied();
             respond(Arc::clone(&observer), exchange.unwrap_or(of(GET, 200, 0, 0)), request)
         });
         let mut http1 = http1::Builder::new();
