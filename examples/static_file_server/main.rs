@@ -55,7 +55,7 @@ fn folder_with_handler() -> Result<RouteTree, ConfigError> {
 
 /// Two folders at two paths.
 fn two_folders() -> RouteTree {
-    let sources = ServeDir::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src"));
+    let sources = ServeDir::new(concat!(env!("CARGO_MANIFEST_DIR"), "/static_file_server"));
     routes! { "assets": { mount: ServeDir::new(ASSETS) }, "src": { mount: sources } }
 }
 
@@ -138,7 +138,7 @@ mod tests {
     #[tokio::test]
     async fn folders_functions_and_files_are_services() {
         check(two_folders(), "/assets/script.js", 200, SCRIPT).await;
-        check(two_folders(), "/src/lib.rs", 200, "library").await;
+        check(two_folders(), "/src/main.rs", 200, "folders_functions_and_files").await;
         check(folder_by_a_function(), "/foo/script.js", 200, SCRIPT).await;
         check(one_file(), "/foo", 200, PAGE).await;
         check(one_file(), "/foo/bar", 404, "Not Found").await;
