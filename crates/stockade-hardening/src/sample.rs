@@ -17,7 +17,7 @@ use crate::MultipartForm;
 const MAX_DEPTH: usize = 32;
 
 /// The boundary of multipart forms.
-const BOUNDARY: &str = "stockade-sample";
+pub(crate) const BOUNDARY: &str = "stockade-sample";
 
 /// Generates valid values for the routes of a map.
 #[derive(Clone, Copy)]
@@ -146,7 +146,7 @@ impl<'m> Sample<'m> {
         names.filter_map(|name| name.as_str().map(str::to_owned)).collect()
     }
 
-    fn referred(self, reference: &str) -> Option<&'m Value> {
+    pub(crate) fn referred(self, reference: &str) -> Option<&'m Value> {
         self.schemas.get(reference.strip_prefix(SCHEMAS)?)
     }
 
@@ -346,7 +346,7 @@ pub(crate) fn content_type(media_type: &str) -> String {
 }
 
 /// Encodes a value for a path.
-fn encoded(value: &str, is_rest: bool) -> String {
+pub(crate) fn encoded(value: &str, is_rest: bool) -> String {
     let is_plain = |byte: u8| {
         byte.is_ascii_alphanumeric()
             || b"-._~@:!$'()*+,=".contains(&byte)

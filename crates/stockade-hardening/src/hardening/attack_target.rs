@@ -141,7 +141,7 @@ pub(super) fn index_of(app: &App, shot: &Shot) -> Option<usize> {
 }
 
 /// Returns the methods that a route may accept.
-fn methods_of(route: &RouteInfo) -> impl Iterator<Item = Method> + use<> {
+pub(super) fn methods_of(route: &RouteInfo) -> impl Iterator<Item = Method> + use<> {
     let own = Method::from_bytes(route.method.as_bytes()).ok();
     let own = own.filter(|_| route.method != "ANY" && route.kind != RouteKind::WebSocket);
     let is_any = own.is_none();
@@ -151,7 +151,7 @@ fn methods_of(route: &RouteInfo) -> impl Iterator<Item = Method> + use<> {
 
 /// Adds the `Host` header if the route needs one, and the handshake headers if
 /// it is a WebSocket.
-fn with_handshake(mut shot: Shot, route: &RouteInfo) -> Shot {
+pub(super) fn with_handshake(mut shot: Shot, route: &RouteInfo) -> Shot {
     if let Some(host) = &route.host {
         shot = shot.add("host", host.example());
     }

@@ -14,6 +14,7 @@ mod report;
 mod responses;
 mod roles;
 mod runner;
+mod tenants;
 mod tokens;
 
 use std::collections::BTreeMap;
@@ -35,7 +36,7 @@ use self::runner::Runner;
 use crate::fail::{fail, or_fail};
 use crate::{Credentials, IntoApp, TestClock};
 
-/// Attacks the application in process with all eight attack families, and fails
+/// Attacks the application in process with all nine attack families, and fails
 /// the test if an attack succeeds.
 ///
 /// For options and the report, see [`Hardening`].
@@ -126,6 +127,7 @@ pub struct Hardening {
     params: BTreeMap<String, String>,
     skips: Vec<Skip>,
     reads: bool,
+    tenants: tenants::TenantPlan,
     location: &'static Location<'static>,
 }
 
@@ -160,6 +162,7 @@ impl Hardening {
             params: BTreeMap::new(),
             skips: Vec::new(),
             reads: false,
+            tenants: tenants::TenantPlan::default(),
             location: Location::caller(),
         }
     }
@@ -264,6 +267,10 @@ impl Hardening {
     fn attack(&self) -> BoxFuture<'_, HardeningReport> {
         Box::pin(async move {
             let mut runner = Runner::new(self);
+            if self.tenants.is_replay() {
+                tenants::attack(&mut runner).await;
+                return runner.into_report();
+            }
             credentials::attack(&mut runner).await;
             roles::attack(&mut runner).await;
             detours::attack(&mut runner).await;
@@ -272,6 +279,7 @@ impl Hardening {
             idempotency_keys::attack(&mut runner).await;
             rate_limits::attack(&mut runner).await;
             responses::attack(&mut runner).await;
+            tenants::attack(&mut runner).await;
             runner.into_report()
         })
     }

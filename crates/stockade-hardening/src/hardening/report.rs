@@ -29,6 +29,8 @@ pub enum AttackFamily {
     RateLimits,
     /// The responses to all attacks: headers and error bodies.
     Responses,
+    /// Objects of another user or tenant.
+    Tenants,
 }
 
 impl AttackFamily {
@@ -42,6 +44,7 @@ impl AttackFamily {
         Self::IdempotencyKeys,
         Self::RateLimits,
         Self::Responses,
+        Self::Tenants,
     ];
 }
 
@@ -57,6 +60,7 @@ impl fmt::Display for AttackFamily {
             Self::IdempotencyKeys => "idempotency keys",
             Self::RateLimits => "rate limits",
             Self::Responses => "responses",
+            Self::Tenants => "tenants",
         })
     }
 }

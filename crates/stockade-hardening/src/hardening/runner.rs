@@ -63,17 +63,21 @@ impl<'h> Runner<'h> {
         for (index, route) in map.routes.iter().enumerate() {
             match AttackTarget::new(&app, &map, index, |name| plan.params.get(name).cloned()) {
                 Some(target) => targets.push(target),
-                None => AttackFamily::ALL.iter().for_each(|family| {
-                    report.leave(NotAttacked {
-                        family: *family,
-                        attack: "all attacks".to_owned(),
-                        route: Some(label_of(route)),
-                        reason: match route.kind {
-                            RouteKind::RpcMethod => RPC_METHOD.to_owned(),
-                            _ => NO_PATH.to_owned(),
-                        },
-                    });
-                }),
+                // Objects of tenants are attacked with values from responses.
+                None => AttackFamily::ALL
+                    .iter()
+                    .filter(|it| **it != AttackFamily::Tenants)
+                    .for_each(|family| {
+                        report.leave(NotAttacked {
+                            family: *family,
+                            attack: "all attacks".to_owned(),
+                            route: Some(label_of(route)),
+                            reason: match route.kind {
+                                RouteKind::RpcMethod => RPC_METHOD.to_owned(),
+                                _ => NO_PATH.to_owned(),
+                            },
+                        });
+                    }),
             }
         }
         Self {
@@ -226,9 +230,12 @@ impl<'h> Runner<'h> {
         family: AttackFamily,
         target: Option<&AttackTarget>,
     ) -> bool {
-        let is_meant = |route: &str| {
-            route == EVERY_ROUTE || target.is_some_and(|target| target.label == route)
-        };
+        self.skips(family, target.map(|target| target.label.as_str()))
+    }
+
+    /// Returns true if this family is skipped for the route with this label.
+    pub(super) fn skips(&mut self, family: AttackFamily, label: Option<&str>) -> bool {
+        let is_meant = |route: &str| route == EVERY_ROUTE || label == Some(route);
         let mut skips = self.plan.skips.iter();
         let found = skips.position(|skip| skip.family == family && is_meant(&skip.route));
         if let Some(count) = found.and_then(|index| self.skipped.get_mut(index)) {
@@ -238,7 +245,7 @@ impl<'h> Runner<'h> {
     }
 
     /// Rebuilds the application, if the test has a function for it.
-    fn renew(&mut self) {
+    pub(super) fn renew(&mut self) {
         // The first application was built from the same routes without an error.
         if let Some(Ok((app, clock))) = self.plan.make.as_ref().map(|make| make()) {
             (self.app, self.clock) = (app, clock);
@@ -270,6 +277,25 @@ impl<'h> Runner<'h> {
         target: Option<&AttackTarget>,
         shot: &Shot,
     ) -> Result<Exchange, String> {
+        let (asked, response) = self.response(shot).await?;
+        let exchange = read(asked, response).await;
+        responses::validate(self, target, &exchange);
+        Ok(exchange)
+    }
+
+    /// Sends a request and returns the response with its whole body. Advances
+    /// the clock if the response is a 429.
+    pub(super) async fn send_whole(&mut self, shot: &Shot) -> Result<Exchange, String> {
+        let (mut asked, mut response) = self.response(shot).await?;
+        if let (StatusCode::TOO_MANY_REQUESTS, Some(clock)) = (response.status(), &self.clock) {
+            clock.advance(A_DAY);
+            (asked, response) = self.response(shot).await?;
+        }
+        Ok(read_whole(asked, response).await)
+    }
+
+    /// Sends a request. Returns the reason if there is no response.
+    async fn response(&mut self, shot: &Shot) -> Result<(Arc<SentRequest>, Response), String> {
         let peer = shot.peer.unwrap_or_else(|| self.new_peer());
         let shot = &self.with_key(shot);
         let request = shot.request(peer).ok_or("no client can send it")?;
@@ -284,9 +310,15 @@ impl<'h> Runner<'h> {
         start(&self.app).await;
         let response = tokio::time::timeout(PATIENCE, answer).await;
         let response = response.map_err(|_| format!("no response within {PATIENCE:?}"))?;
-        let exchange = read(asked, response).await;
-        responses::validate(self, target, &exchange);
-        Ok(exchange)
+        Ok((asked, response))
+    }
+
+    pub(super) fn report_mut(&mut self) -> &mut HardeningReport {
+        &mut self.report
+    }
+
+    pub(super) fn app(&self) -> &App {
+        &self.app
     }
 
     pub(super) fn into_report(mut self) -> HardeningReport {
@@ -330,6 +362,20 @@ async fn read(asked: Arc<SentRequest>, mut response: Response) -> Exchange {
     Exchange { asked, status: head.status, headers: head.headers, body }
 }
 
+/// Reads a response with its body. A body that is endless or slow is cut.
+async fn read_whole(asked: Arc<SentRequest>, mut response: Response) -> Exchange {
+    drop(Switch::take(&mut response));
+    let (head, mut body) = response.into_parts();
+    let mut whole = Vec::new();
+    while whole.len() < MAX_WHOLE
+        && let Ok(Some(Ok(piece))) =
+            tokio::time::timeout(PAUSE, body.chunk()).await.map(Result::transpose)
+    {
+        whole.extend_from_slice(&piece);
+    }
+    Exchange { asked, status: head.status, headers: head.headers, body: whole.into() }
+}
+
 /// Reads the body of a rejection. Returns an empty body if it is too long,
 /// broken or slow, because it serves only for messages.
 async fn refusal(body: HttpBody) -> Bytes {
@@ -342,6 +388,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The maximum body size of a rejection, in bytes.
 const MAX_REFUSAL: u64 = 1_048_576;
+
+/// The maximum size of a body that is read whole, in bytes.
+const MAX_WHOLE: usize = 1_048_576;
+
+/// The longest pause in a body that is read whole.
+const PAUSE: Duration = Duration::from_millis(300);
 
 /// The first client address of attacks: 198.18.0.1.
 const FIRST_PEER: u32 = 0xC612_0001;

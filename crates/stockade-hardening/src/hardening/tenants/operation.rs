@@ -1,0 +1,259 @@
+//! [`Operation`]: a route with the parts of its requests that may contain ids.
+
+use http::Method;
+use serde_json::{Map, Value};
+use stockade_routing::map::{ContentInfo, HostInfo, Need, RouteInfo, RouteKind, RouteMap};
+
+use super::names::{Verb, collection_noun, method_noun, noun_of, verb_of};
+use crate::hardening::attack_target::{label_of, methods_of};
+use crate::sample::{Sample, encoded};
+
+/// A route that authenticates users, with one of its methods.
+#[derive(Clone, Debug)]
+pub(super) struct Operation {
+    pub(super) route: RouteInfo,
+    /// The method and the declared path, such as `DELETE /users/:id`.
+    pub(super) label: String,
+    pub(super) method: Method,
+    /// The path with parameters in braces.
+    template: String,
+    /// The path with empty braces, so that names of parameters do not matter.
+    pub(super) shape: String,
+    /// The parameters of the path.
+    pub(super) params: Vec<Param>,
+    pub(super) query: Vec<Member>,
+    /// The members of a JSON body, or of the parameters of a JSON-RPC method.
+    pub(super) body: Vec<Member>,
+    /// The name of the JSON-RPC method.
+    pub(super) rpc: Option<String>,
+    pub(super) verb: Verb,
+}
+
+/// A parameter of a path.
+#[derive(Clone, Debug)]
+pub(super) struct Param {
+    pub(super) name: String,
+    /// The shape of the path up to this parameter, such as `/users/{}`.
+    pub(super) anchor: String,
+    /// The objects that the value identifies, such as `user`.
+    pub(super) noun: String,
+    is_rest: bool,
+}
+
+/// A member of a body or a query.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    pub(super) name: String,
+    /// The schema without references.
+    pub(super) schema: Map<String, Value>,
+    pub(super) is_required: bool,
+    /// The objects that the value may identify.
+    pub(super) noun: String,
+    /// True if the value is a list of such ids.
+    pub(super) is_list: bool,
+}
+
+impl Operation {
+    /// Returns the operations of a map that authenticate users.
+    pub(super) fn all(map: &RouteMap) -> Vec<Self> {
+        let routes = map.routes.iter().filter(|route| {
+            // Its methods are separate operations.
+            let methods = format!("{}#", route.path);
+            let has_methods = map.routes.iter().any(|it| it.path.starts_with(&methods));
+            route.access.user != Need::None && !has_methods
+        });
+        routes.flat_map(|route| Self::of(map, route)).collect()
+    }
+
+    fn of(map: &RouteMap, route: &RouteInfo) -> Vec<Self> {
+        if route.kind == RouteKind::Mount || route.kind == RouteKind::Fallback {
+            return Vec::new();
+        }
+        let sample = Sample::of(map);
+        let template = route.templates.first().cloned().unwrap_or_else(|| route.path.clone());
+        let rpc = route.path.split_once('#').filter(|_| route.kind == RouteKind::RpcMethod);
+        let rpc = rpc.map(|(_, name)| name.to_owned());
+        let template = match template.split_once('#') {
+            Some((path, _)) if rpc.is_some() => path.to_owned(),
+            _ => template,
+        };
+        let methods: Vec<Method> = match (&rpc, route.kind) {
+            (Some(_), _) => vec![Method::POST],
+            (None, RouteKind::WebSocket) => vec![Method::GET],
+            _ => methods_of(route).collect(),
+        };
+        let query = route.query.as_ref().map_or_else(Vec::new, |it| members(sample, it));
+        let mut body = json_content(route).map_or_else(Vec::new, |it| members(sample, &it.schema));
+        if let Some(name) = &rpc {
+            let ids = body.iter_mut().filter(|member| member.name == "id");
+            ids.for_each(|member| member.noun = method_noun(name));
+        }
+        let params = params_of(route, &template);
+        let operation = |method: Method| Self {
+            route: route.clone(),
+            label: match route.method.as_str() {
+                "ANY" => format!("{method} {}", route.shown_path()),
+                _ => label_of(route),
+            },
+            verb: verb_of(&method, rpc.as_deref()),
+            method,
+            shape: shape_of(&template),
+            template: template.clone(),
+            params: params.clone(),
+            query: query.clone(),
+            body: body.clone(),
+            rpc: rpc.clone(),
+        };
+        methods.into_iter().map(operation).collect()
+    }
+
+    /// Returns the path with these values.
+    pub(super) fn path(&self, values: &[String]) -> String {
+        let pairs = self.params.iter().zip(values);
+        pairs.fold(self.template.clone(), |path, (param, value)| {
+            path.replacen(&format!("{{{}}}", param.name), &encoded(value, param.is_rest), 1)
+        })
+    }
+
+    /// Returns the values of the parameters, if the path has the shape of this
+    /// operation.
+    pub(super) fn values_of(&self, path: &str) -> Option<Vec<String>> {
+        let path = path.trim_end_matches('/');
+        let (own, other): (Vec<_>, Vec<_>) =
+            (self.shape.split('/').collect(), path.split('/').collect());
+        if own.len() != other.len() {
+            return None;
+        }
+        let mut values = Vec::new();
+        for (own, other) in own.into_iter().zip(other) {
+            match own {
+                "{}" if !other.is_empty() => values.push(decoded(other)),
+                own if own == other => {}
+                _ => return None,
+            }
+        }
+        Some(values)
+    }
+
+    /// Returns the shape of the items of this path.
+    pub(super) fn items(&self) -> String {
+        format!("{}/{{}}", self.shape.trim_end_matches('/'))
+    }
+
+    /// Returns the name of the objects that this path contains.
+    pub(super) fn noun(&self) -> String {
+        match &self.rpc {
+            Some(name) => method_noun(name),
+            None => collection_noun(&self.shape),
+        }
+    }
+
+    pub(super) fn host(&self) -> Option<&HostInfo> {
+        self.route.host.as_ref()
+    }
+}
+
+/// Returns the path with empty braces.
+fn shape_of(template: &str) -> String {
+    let segments = template.trim_end_matches('/').split('/');
+    let shape = segments.map(|segment| match segment.contains('{') {
+        true => "{}",
+        false => segment,
+    });
+    shape.collect::<Vec<_>>().join("/")
+}
+
+fn params_of(route: &RouteInfo, template: &str) -> Vec<Param> {
+    let place = |name: &str| template.find(&format!("{{{name}}}"));
+    let params = route.params.iter().filter_map(|param| {
+        let start = place(&param.name)?;
+        let end = template.get(start..)?.find('/').map_or(template.len(), |length| start + length);
+        let anchor = shape_of(template.get(..end)?);
+        let collection = collection_noun(anchor.strip_suffix("/{}").unwrap_or(&anchor));
+        let noun = match noun_of(&param.name) {
+            // The name does not describe the object.
+            _ if is_plain_id(&param.name) => collection,
+            noun => noun,
+        };
+        let is_rest = param.is_rest;
+        Some(Param { name: param.name.clone(), anchor, noun, is_rest })
+    });
+    params.collect()
+}
+
+/// Returns true if a name does not say which object it identifies.
+fn is_plain_id(name: &str) -> bool {
+    ["id", "uuid", "slug", "key", "number", "name", "code", "splat", "token"].contains(&name)
+}
+
+fn json_content(route: &RouteInfo) -> Option<&ContentInfo> {
+    let mut contents = route.body.iter().flat_map(|body| &body.content);
+    contents.find(|content| {
+        content.media_type.ends_with("json")
+            || content.media_type == "application/x-www-form-urlencoded"
+            || content.media_type == "multipart/form-data"
+            || (route.kind == RouteKind::RpcMethod && content.media_type == "*/*")
+    })
+}
+
+/// Returns the members of an object schema.
+fn members(sample: Sample<'_>, schema: &Value) -> Vec<Member> {
+    let Some(schema) = resolved(sample, schema) else { return Vec::new() };
+    let mut found: Vec<Member> = Vec::new();
+    let parts = schema.get("allOf").and_then(Value::as_array);
+    for part in parts.into_iter().flatten() {
+        found.extend(members(sample, part));
+    }
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|it| it == name));
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, member) in properties.into_iter().flatten() {
+        let Some(schema) = resolved(sample, member) else { continue };
+        let item = schema.get("items").and_then(|items| resolved(sample, items));
+        found.push(Member {
+            name: name.clone(),
+            is_required: is_required(name),
+            noun: noun_of(name),
+            is_list: item.is_some(),
+            schema: item.unwrap_or(schema),
+        });
+    }
+    found
+}
+
+/// Follows references and returns the first choice that is not `null`.
+fn resolved(sample: Sample<'_>, schema: &Value) -> Option<Map<String, Value>> {
+    let mut schema = schema.as_object()?.clone();
+    // A schema that refers to itself ends here.
+    for _ in 0..8 {
+        let reference = schema.get("$ref").and_then(Value::as_str);
+        let choices = ["oneOf", "anyOf"].iter().find_map(|word| schema.get(*word)?.as_array());
+        let next = match (reference, choices) {
+            (Some(reference), _) => sample.referred(reference).cloned(),
+            (None, Some(choices)) => {
+                choices.iter().find(|it| it.get("type") != Some(&"null".into())).cloned()
+            }
+            _ => break,
+        };
+        schema = next?.as_object()?.clone();
+    }
+    Some(schema)
+}
+
+/// Decodes percent-encoded characters.
+pub(super) fn decoded(segment: &str) -> String {
+    let mut bytes = Vec::with_capacity(segment.len());
+    let mut rest = segment.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let byte = (*first == b'%').then(|| after.get(..2)).flatten();
+        let byte = byte.and_then(|hex| std::str::from_utf8(hex).ok());
+        if let Some(byte) = byte.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            bytes.push(byte);
+            rest = after.get(2..).unwrap_or_default();
+        } else {
+            bytes.push(*first);
+            rest = after;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,244 @@
+//! Requests with generated bodies and unique texts.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use stockade_routing::map::{ContentInfo, RouteKind, RouteMap};
+use stockade_validation::pattern;
+
+use super::Who;
+use super::names::{is_page_size, is_reference};
+use super::operation::{Member, Operation};
+use super::world::World;
+use crate::MultipartForm;
+use crate::any_version::{ANY_VERSION, IF_MATCH, needs_version};
+use crate::hardening::attack_target::with_handshake;
+use crate::idempotency_key::needs_key;
+use crate::sample::{BOUNDARY, Sample, content_type};
+use crate::shot::Shot;
+
+/// The media type and the bytes of a body.
+pub(super) type Content = (String, Vec<u8>);
+
+/// A text that only one user sends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Marker {
+    pub(super) who: Who,
+    pub(super) number: u32,
+}
+
+impl Marker {
+    pub(super) fn text(self) -> String {
+        format!("{}{:04}", self.who.marker(), self.number)
+    }
+}
+
+/// The content of a body.
+pub(super) struct Filling<'w> {
+    pub(super) world: &'w World,
+    pub(super) marker: Marker,
+    /// The values of members that replace generated values.
+    pub(super) given: BTreeMap<String, Value>,
+    /// True if the body contains optional references to known objects.
+    pub(super) has_optional: bool,
+    /// The names of members that are not ids.
+    pub(super) plain: &'w BTreeMap<String, String>,
+}
+
+/// Returns a request without credentials.
+pub(super) fn shot(
+    map: &RouteMap,
+    operation: &Operation,
+    values: &[String],
+    query: &[(String, String)],
+    body: Option<Content>,
+) -> Shot {
+    let sampled = Sample::of(map).query(&operation.route).unwrap_or_default();
+    let name_of = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
+    let is_given = |pair: &str| query.iter().any(|(name, _)| *name == name_of(pair));
+    let pairs = sampled.split('&').filter(|pair| !pair.is_empty() && !is_given(pair));
+    let mut pairs: Vec<String> = pairs.map(str::to_owned).collect();
+    pairs.extend(serde_html_form::to_string(query).into_iter().filter(|it| !it.is_empty()));
+    let path = operation.path(values);
+    let target = match pairs.is_empty() {
+        true => path,
+        false => format!("{path}?{}", pairs.join("&")),
+    };
+    let shot = match operation.route.kind {
+        RouteKind::WebSocket => {
+            with_handshake(Shot::new(operation.method.clone(), target), &operation.route)
+        }
+        _ => Shot::new(operation.method.clone(), target),
+    };
+    let shot = match operation.host() {
+        Some(host) => shot.set("host", host.example()),
+        None => shot,
+    };
+    let shot = shot.new_key(needs_key(&operation.route));
+    let shot = match needs_version(&operation.route) {
+        true => shot.add(IF_MATCH, ANY_VERSION),
+        false => shot,
+    };
+    match body {
+        Some((content_type, body)) => shot.body(&content_type, body),
+        None => shot,
+    }
+}
+
+/// Returns a body of an operation; `None` if it does not read one.
+pub(super) fn body(
+    map: &RouteMap,
+    operation: &Operation,
+    filling: &Filling<'_>,
+) -> Option<Content> {
+    if let Some(name) = &operation.rpc {
+        let mut call = json!({ "jsonrpc": "2.0", "method": name, "id": 1 });
+        let mut contents = operation.route.body.iter().flat_map(|body| &body.content);
+        if let Some(params) = contents.find_map(|it| value(map, operation, it, filling)) {
+            call["params"] = params;
+        }
+        return Some(("application/json".to_owned(), call.to_string().into()));
+    }
+    let contents = &operation.route.body.as_ref()?.content;
+    contents.iter().find_map(|content| {
+        let bytes = match &*content.media_type {
+            "application/x-www-form-urlencoded" => {
+                let members = value(map, operation, content, filling)?;
+                let pairs = members.as_object()?.iter();
+                let pairs: Vec<_> = pairs
+                    .filter_map(|(name, it)| Some((name, super::world::text_of(it)?)))
+                    .collect();
+                serde_html_form::to_string(pairs).ok()?.into_bytes()
+            }
+            "multipart/form-data" => form(map, operation, content, filling),
+            media_type if media_type.ends_with("json") => {
+                serde_json::to_vec(&value(map, operation, content, filling)?).ok()?
+            }
+            _ => filling.marker.text().into_bytes(),
+        };
+        Some((content_type(&content.media_type), bytes))
+    })
+}
+
+fn value(
+    map: &RouteMap,
+    operation: &Operation,
+    content: &ContentInfo,
+    filling: &Filling<'_>,
+) -> Option<Value> {
+    let example = operation.route.docs.example.clone().filter(Value::is_object);
+    let base = example.or_else(|| Sample::of(map).value(&content.schema))?;
+    let Value::Object(mut members) = base else { return Some(base) };
+    for member in &operation.body {
+        fill(&mut members, member, filling);
+    }
+    Some(Value::Object(members))
+}
+
+/// Sets a member of a body.
+fn fill(members: &mut Map<String, Value>, member: &Member, filling: &Filling<'_>) {
+    if let Some(given) = filling.given.get(&member.name) {
+        members.insert(member.name.clone(), given.clone());
+        return;
+    }
+    let is_wanted = members.contains_key(&member.name)
+        || member.is_required
+        || (filling.has_optional && is_reference(&member.name));
+    if !is_wanted || filling.plain.contains_key(&member.name) {
+        return;
+    }
+    let known = filling.world.nouns.get(&member.noun).and_then(|ids| ids.last());
+    if let Some(id) = known.and_then(|id| typed(member, id)) {
+        members.insert(member.name.clone(), id);
+    } else if let Some(text) = varied(&member.schema, filling.marker)
+        && !member.is_list
+    {
+        members.insert(member.name.clone(), text);
+    }
+}
+
+/// Returns an id as the value of a member; `None` if its type does not fit.
+pub(super) fn typed(member: &Member, id: &str) -> Option<Value> {
+    let schema = &member.schema;
+    if ["enum", "const"].iter().any(|word| schema.contains_key(*word)) {
+        return None;
+    }
+    let value = match kind_of(schema) {
+        "string" => Value::from(id),
+        "integer" | "number" => Value::from(id.parse::<i64>().ok()?),
+        _ => return None,
+    };
+    Some(if member.is_list { Value::Array(vec![value]) } else { value })
+}
+
+fn kind_of(schema: &Map<String, Value>) -> &str {
+    match schema.get("type") {
+        Some(Value::String(kind)) => kind,
+        Some(Value::Array(kinds)) => {
+            let mut kinds = kinds.iter().filter_map(Value::as_str);
+            kinds.find(|kind| *kind != "null").unwrap_or_default()
+        }
+        _ => "",
+    }
+}
+
+/// Returns a unique text that fits the schema.
+pub(super) fn varied(schema: &Map<String, Value>, marker: Marker) -> Option<Value> {
+    if kind_of(schema) != "string" || ["enum", "const"].iter().any(|it| schema.contains_key(*it)) {
+        return None;
+    }
+    let marker_text = marker.text();
+    let text = match schema.get("format").and_then(Value::as_str) {
+        None => marker_text,
+        Some("email" | "idn-email") => format!("{marker_text}@example.org"),
+        Some("uri" | "url" | "uri-reference") => format!("https://example.org/{marker_text}"),
+        Some("uuid") => {
+            let user = match marker.who {
+                Who::A => "a",
+                Who::B => "b",
+            };
+            format!("00000000-0000-4000-8000-{user}{:011}", marker.number)
+        }
+        Some(_) => return None,
+    };
+    let count = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
+    let length = text.chars().count() as u64;
+    let missing = count("minLength").unwrap_or(0).saturating_sub(length);
+    let text = text + &"a".repeat(usize::try_from(missing.min(10_000)).unwrap_or(0));
+    let is_short = count("maxLength").is_none_or(|most| length + missing <= most);
+    let pattern = schema.get("pattern").and_then(Value::as_str);
+    let fits = is_short && pattern.is_none_or(|pattern| pattern::is_match(pattern, &text));
+    fits.then(|| Value::from(text))
+}
+
+/// Returns a multipart form. Files contain the marker.
+fn form(
+    map: &RouteMap,
+    operation: &Operation,
+    content: &ContentInfo,
+    filling: &Filling<'_>,
+) -> Vec<u8> {
+    let value = value(map, operation, content, filling).unwrap_or_default();
+    let mut form = MultipartForm::new();
+    let text = filling.marker.text();
+    for member in &operation.body {
+        let is_file = member.schema.get("format").is_some_and(|format| format == "binary");
+        if is_file {
+            let listed = member.schema.get("x-media-types").and_then(|types| types.get(0));
+            let media_type = listed.and_then(Value::as_str).unwrap_or("text/plain");
+            let media_type = media_type.replace("/*", "/plain");
+            form = form.file(&member.name, &format!("{text}.txt"), &media_type, &text);
+        } else if let Some(it) = value.get(&member.name).and_then(super::world::text_of) {
+            form = form.text(&member.name, it);
+        }
+    }
+    if operation.body.is_empty() {
+        form = form.file("file", &format!("{text}.txt"), "text/plain", &text);
+    }
+    form.encode_with(BOUNDARY)
+}
+
+/// Returns the parameter for the size of a page, if an operation has one.
+pub(super) fn page_size(operation: &Operation) -> Option<&Member> {
+    operation.query.iter().find(|member| is_page_size(&member.name))
+}
