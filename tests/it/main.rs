@@ -8,6 +8,7 @@ mod support;
 mod auth;
 mod errors;
 mod graphql;
+mod guards;
 mod http;
 mod idempotency;
 mod limits;
