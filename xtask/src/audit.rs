@@ -65,6 +65,7 @@ const WITHOUT_LEVEL: &[&str] = &[
     "stockade-tests-openapi",
     "stockade-tests-ui",
     "stockade-tutorial",
+    "tenants",
     "validation-only",
     "xtask",
     "xtask-circles",
