@@ -161,7 +161,10 @@ impl Figure {
         }
         let line = record.lines().find_map(|line| line.strip_prefix(self.name)?.strip_prefix(' '));
         let Some(then) = line.and_then(|figure| figure.parse::<f64>().ok()) else {
-            return Some(format!("{RECORD} has no line for {}; run it with --save", self.name));
+            return Some(format!(
+                "{RECORD} does not contain {}; run the task with --save",
+                self.name
+            ));
         };
         (self.figure > then * self.tolerance())
             .then(|| format!("{}: {}, the record in {RECORD} is {then}", self.name, self.figure))

@@ -48,7 +48,7 @@ pub fn run() -> Outcome {
 /// Returns the folder of hyper's source, and its version in `Cargo.lock`.
 fn source() -> Result<(PathBuf, String), String> {
     let metadata = cargo_output(&["metadata", "--format-version=1", "--locked"])?;
-    let manifest = manifest_in(&metadata).ok_or("`cargo metadata` has no package `hyper`")?;
+    let manifest = manifest_in(&metadata).ok_or("`cargo metadata` does not list hyper")?;
     let folder = PathBuf::from(manifest).parent().map(PathBuf::from).unwrap_or_default();
     let version = version_in(&read(&folder.join("Cargo.toml"))?)?;
     Ok((folder, version))
@@ -67,7 +67,7 @@ fn manifest_in(metadata: &str) -> Option<String> {
 fn version_in(manifest: &str) -> Result<String, String> {
     let version = manifest.lines().find_map(|line| line.strip_prefix("version = \""));
     let version = version.and_then(|version| version.strip_suffix('"'));
-    version.map(str::to_owned).ok_or("the manifest of hyper has no version".to_owned())
+    version.map(str::to_owned).ok_or("the manifest of hyper does not state a version".to_owned())
 }
 
 fn read(path: &Path) -> Result<String, String> {

@@ -52,6 +52,6 @@ fn copy_file(from: &Path, to: &Path) -> Outcome {
 fn locked_version(workspace: &Path) -> Result<String, String> {
     let lock = read(&workspace.join("Cargo.lock"))?;
     let (_, package) =
-        lock.split_once("name = \"hyper\"\n").ok_or("Cargo.lock has no package `hyper`")?;
+        lock.split_once("name = \"hyper\"\n").ok_or("Cargo.lock does not contain hyper")?;
     version_in(package)
 }
