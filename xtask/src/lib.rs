@@ -75,7 +75,12 @@ use report::report;
 pub use report::skip;
 
 const TASKS: &[Task] = &[
-    Task { name: "ci", about: "all checks before a merge", when: Asked, run: ci },
+    Task {
+        name: "ci",
+        about: "all checks before a merge; `--from TASK` continues a run",
+        when: Asked,
+        run: ci,
+    },
     Task {
         name: "check",
         about: "format, clippy and tests of the changed crates; `--since main`",
@@ -479,9 +484,20 @@ pub fn end_of(outcome: Outcome) -> ExitCode {
     }
 }
 
-/// Runs the tasks of `ci` in order until one fails.
+/// Runs the tasks of `ci` in order until one fails. `--from TASK` continues a
+/// run that failed: it begins with this task.
 fn ci() -> Outcome {
-    let in_ci = |task: &&Task| matches!(task.when, Ci | CiAndNightly);
+    let from = match env::args().skip(2).collect::<Vec<_>>().as_slice() {
+        [] => 0,
+        [option, name] if option == "--from" => {
+            let index = TASKS.iter().position(|task| task.name == name);
+            index.ok_or(format!("--from: `ci` does not have the task {name}"))?
+        }
+        _ => return Err("usage: cargo xtask ci [--from TASK]".to_owned()),
+    };
+    let in_run: Vec<&str> = TASKS.iter().skip(from).map(|task| task.name).collect();
+    let in_ci =
+        |task: &&Task| matches!(task.when, Ci | CiAndNightly) && in_run.contains(&task.name);
     let first_wait = TASKS.iter().position(|task| task.name == FIRST_WAIT);
     let first_wait = first_wait.ok_or(format!("unknown task {FIRST_WAIT}"))?;
     let (busy, waiting) = TASKS.split_at(first_wait);
