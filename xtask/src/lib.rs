@@ -484,16 +484,16 @@ pub fn end_of(outcome: Outcome) -> ExitCode {
     }
 }
 
-/// Runs the tasks of `ci` in order until one fails. `--from TASK` continues a
-/// run that failed: it begins with this task.
+/// Runs the tasks of `ci` in order until one fails. The variable `CI_FROM` names
+/// the first task, to continue a run that failed. It is not an argument, because
+/// the tasks read the arguments.
 fn ci() -> Outcome {
-    let from = match env::args().skip(2).collect::<Vec<_>>().as_slice() {
-        [] => 0,
-        [option, name] if option == "--from" => {
-            let index = TASKS.iter().position(|task| task.name == name);
-            index.ok_or(format!("--from: `ci` does not have the task {name}"))?
-        }
-        _ => return Err("usage: cargo xtask ci [--from TASK]".to_owned()),
+    let from = match env::var("CI_FROM") {
+        Err(_) => 0,
+        Ok(name) => TASKS
+            .iter()
+            .position(|task| task.name == name)
+            .ok_or(format!("CI_FROM: `ci` does not have the task {name}"))?,
     };
     let in_run: Vec<&str> = TASKS.iter().skip(from).map(|task| task.name).collect();
     let in_ci =
