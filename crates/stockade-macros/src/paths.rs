@@ -5,10 +5,10 @@
 
 mod manifest;
 
-use std::cell::RefCell;
+use std::cell::{LazyCell, RefCell};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
@@ -92,27 +92,22 @@ impl CratePath {
 /// tests. Its own library needs `extern crate self as …` for this name. The
 /// libraries in this workspace have it if their unit tests use a macro.
 fn name_of(package: &str) -> Option<String> {
-    let folder = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR")?);
-    let manifest = cached_manifest(&folder)?;
-    let own_name = manifest.get("package")?.get("name")?.as_str();
-    let name = if own_name == Some(package) {
-        package.to_owned()
-    } else {
-        let workspace = || folder.ancestors().skip(1).find_map(workspace_in);
-        dependency_on(package, &manifest, workspace)?
-    };
-    Some(name.replace('-', "_"))
-}
-
-/// Returns the manifest of the calling crate. It is read once, although a crate
-/// may have hundreds of derives.
-fn cached_manifest(folder: &Path) -> Option<Rc<Value>> {
+    /// The folder of a crate, and the names in its manifest.
+    type Read = (PathBuf, BTreeMap<String, String>);
     thread_local! {
-        static READ: RefCell<Option<(PathBuf, Option<Rc<Value>>)>> = const { RefCell::new(None) };
+        // A crate may have hundreds of derives.
+        static READ: RefCell<Option<Read>> = const { RefCell::new(None) };
     }
-    READ.with_borrow_mut(|read| match read {
-        Some((of, manifest)) if of == folder => manifest.clone(),
-        _ => read.insert((folder.to_owned(), manifest_in(folder).map(Rc::new))).1.clone(),
+    let folder = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR")?);
+    READ.with_borrow_mut(|read| {
+        if !matches!(read, Some((of, _)) if *of == folder) {
+            let names = manifest_in(&folder).map(|manifest| {
+                names_in(&manifest, || folder.ancestors().skip(1).find_map(workspace_in))
+            });
+            *read = Some((folder, names.unwrap_or_default()));
+        }
+        let (_, names) = read.as_ref()?;
+        names.get(package).map(|name| name.replace('-', "_"))
     })
 }
 
@@ -125,26 +120,33 @@ fn workspace_in(folder: &Path) -> Option<Value> {
     manifest_in(folder)?.get("workspace")?.get("dependencies").cloned()
 }
 
-/// Returns the name under which a manifest depends on a package.
-fn dependency_on(
-    package: &str,
+/// Returns the packages that a manifest depends on and the package itself, with
+/// their names in the crate. `workspace` is called at most once.
+fn names_in(
     manifest: &Value,
-    workspace: impl Fn() -> Option<Value>,
-) -> Option<String> {
+    workspace: impl FnOnce() -> Option<Value>,
+) -> BTreeMap<String, String> {
     const TABLES: [&str; 2] = ["dependencies", "dev-dependencies"];
+    let workspace = LazyCell::new(workspace);
+    let mut names = BTreeMap::new();
+    let own_name = manifest.get("package").and_then(|package| package.get("name")?.as_str());
+    if let Some(name) = own_name {
+        names.insert(name.to_owned(), name.to_owned());
+    }
     let targets = manifest.get("target").and_then(Value::as_table);
     let of_targets = targets.into_iter().flat_map(|targets| targets.values());
     let tables = std::iter::once(manifest)
         .chain(of_targets)
         .flat_map(|part| TABLES.iter().filter_map(|name| part.get(name)?.as_table()));
-    tables.flatten().find_map(|(name, dependency)| {
-        let renamed = |dependency: &Value| Some(dependency.get("package")?.as_str()?.to_owned());
-        let of_package = match dependency.get("workspace") {
-            Some(_) => renamed(workspace()?.get(name)?),
-            None => renamed(dependency),
+    for (name, dependency) in tables.flatten() {
+        let source = match dependency.get("workspace") {
+            Some(_) => workspace.as_ref().and_then(|workspace| workspace.get(name)),
+            None => Some(dependency),
         };
-        (of_package.as_deref().unwrap_or(name) == package).then(|| name.clone())
-    })
+        let package = source.and_then(|source| source.get("package")?.as_str()).unwrap_or(name);
+        names.entry(package.to_owned()).or_insert_with(|| name.clone());
+    }
+    names
 }
 
 #[cfg(test)]
@@ -156,7 +158,7 @@ mod tests {
         let find = |manifest: &str| {
             let workspace = "api = { package = \"stockade\" }\nstockade = \"0.1\"";
             let workspace = || basic_toml::from_str(workspace).ok();
-            dependency_on("stockade", &basic_toml::from_str(manifest).unwrap(), workspace)
+            names_in(&basic_toml::from_str(manifest).unwrap(), workspace).remove("stockade")
         };
         for (manifest, name) in [
             ("[dependencies]\nstockade = \"0.1\"", Some("stockade")),
