@@ -231,13 +231,6 @@ fn changed(value: Value, index: usize) -> Value {
 
 /// Returns the type of a schema, derived from its keywords if it has no `type`.
 fn kind_of(schema: &Map<String, Value>) -> &str {
-    let named = match schema.get("type") {
-        Some(Value::String(name)) => Some(name.as_str()),
-        Some(Value::Array(names)) => {
-            names.iter().filter_map(Value::as_str).find(|it| *it != "null")
-        }
-        _ => None,
-    };
     let guessed = || match schema {
         _ if schema.contains_key("properties") || schema.contains_key("required") => "object",
         _ if schema.contains_key("items") || schema.contains_key("prefixItems") => "array",
@@ -245,7 +238,16 @@ fn kind_of(schema: &Map<String, Value>) -> &str {
         _ if schema.contains_key("minimum") || schema.contains_key("maximum") => "number",
         _ => "null",
     };
-    named.unwrap_or_else(guessed)
+    named_kind(schema).unwrap_or_else(guessed)
+}
+
+/// Returns the first `type` of a schema that is not `null`.
+pub(crate) fn named_kind(schema: &Map<String, Value>) -> Option<&str> {
+    match schema.get("type")? {
+        Value::String(name) => Some(name),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).find(|it| *it != "null"),
+        _ => None,
+    }
 }
 
 /// Returns the number in a keyword; 0 if it is absent.

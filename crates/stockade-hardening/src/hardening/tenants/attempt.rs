@@ -152,8 +152,8 @@ impl Probe<'_, '_> {
         Some(format!("the object `{object}`"))
     }
 
-    /// Reads the objects of the first user again. Returns the first read whose
-    /// response is different.
+    /// Reads the objects of the first user again. Returns the first read with a
+    /// different response.
     pub(super) async fn changed(&mut self) -> Option<String> {
         let operations = Arc::clone(&self.operations);
         for read in self.a.reads.clone() {

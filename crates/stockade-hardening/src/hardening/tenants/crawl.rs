@@ -365,7 +365,7 @@ impl<'r, 'h> Probe<'r, 'h> {
         }
     }
 
-    /// Creates objects with PUT whose ids the client chooses.
+    /// Creates objects with PUT and ids of our choice.
     async fn put_all(&mut self, who: Who) {
         let operations = Arc::clone(&self.operations);
         for operation in operations.iter() {

@@ -1,6 +1,7 @@
 //! [`Operation`]: a route with the parts of its requests that may contain ids.
 
 use http::Method;
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 use stockade_routing::map::{ContentInfo, HostInfo, Need, RouteInfo, RouteKind, RouteMap};
 
@@ -242,18 +243,5 @@ fn resolved(sample: Sample<'_>, schema: &Value) -> Option<Map<String, Value>> {
 
 /// Decodes percent-encoded characters.
 pub(super) fn decoded(segment: &str) -> String {
-    let mut bytes = Vec::with_capacity(segment.len());
-    let mut rest = segment.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let byte = (*first == b'%').then(|| after.get(..2)).flatten();
-        let byte = byte.and_then(|hex| std::str::from_utf8(hex).ok());
-        if let Some(byte) = byte.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            bytes.push(byte);
-            rest = after.get(2..).unwrap_or_default();
-        } else {
-            bytes.push(*first);
-            rest = after;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(segment).decode_utf8_lossy().into_owned()
 }

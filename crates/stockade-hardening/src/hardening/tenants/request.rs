@@ -14,7 +14,7 @@ use crate::MultipartForm;
 use crate::any_version::{ANY_VERSION, IF_MATCH, needs_version};
 use crate::hardening::attack_target::with_handshake;
 use crate::idempotency_key::needs_key;
-use crate::sample::{BOUNDARY, Sample, content_type};
+use crate::sample::{BOUNDARY, Sample, content_type, named_kind};
 use crate::shot::Shot;
 
 /// The media type and the bytes of a body.
@@ -163,7 +163,7 @@ pub(super) fn typed(member: &Member, id: &str) -> Option<Value> {
     if ["enum", "const"].iter().any(|word| schema.contains_key(*word)) {
         return None;
     }
-    let value = match kind_of(schema) {
+    let value = match named_kind(schema)? {
         "string" => Value::from(id),
         "integer" | "number" => Value::from(id.parse::<i64>().ok()?),
         _ => return None,
@@ -171,20 +171,10 @@ pub(super) fn typed(member: &Member, id: &str) -> Option<Value> {
     Some(if member.is_list { Value::Array(vec![value]) } else { value })
 }
 
-fn kind_of(schema: &Map<String, Value>) -> &str {
-    match schema.get("type") {
-        Some(Value::String(kind)) => kind,
-        Some(Value::Array(kinds)) => {
-            let mut kinds = kinds.iter().filter_map(Value::as_str);
-            kinds.find(|kind| *kind != "null").unwrap_or_default()
-        }
-        _ => "",
-    }
-}
-
 /// Returns a unique text that fits the schema.
 pub(super) fn varied(schema: &Map<String, Value>, marker: Marker) -> Option<Value> {
-    if kind_of(schema) != "string" || ["enum", "const"].iter().any(|it| schema.contains_key(*it)) {
+    let is_string = named_kind(schema) == Some("string");
+    if !is_string || ["enum", "const"].iter().any(|it| schema.contains_key(*it)) {
         return None;
     }
     let marker_text = marker.text();
@@ -193,10 +183,7 @@ pub(super) fn varied(schema: &Map<String, Value>, marker: Marker) -> Option<Valu
         Some("email" | "idn-email") => format!("{marker_text}@example.org"),
         Some("uri" | "url" | "uri-reference") => format!("https://example.org/{marker_text}"),
         Some("uuid") => {
-            let user = match marker.who {
-                Who::A => "a",
-                Who::B => "b",
-            };
+            let user = marker.who.letter().to_ascii_lowercase();
             format!("00000000-0000-4000-8000-{user}{:011}", marker.number)
         }
         Some(_) => return None,
