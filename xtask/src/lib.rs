@@ -488,19 +488,14 @@ pub fn end_of(outcome: Outcome) -> ExitCode {
 /// the first task, to continue a run that failed. It is not an argument, because
 /// the tasks read the arguments.
 fn ci() -> Outcome {
-    let from = match env::var("CI_FROM") {
-        Err(_) => 0,
-        Ok(name) => TASKS
-            .iter()
-            .position(|task| task.name == name)
-            .ok_or(format!("CI_FROM: `ci` does not have the task {name}"))?,
+    let in_ci = |task: &&Task| matches!(task.when, Ci | CiAndNightly);
+    let position = |name: &str| {
+        let found = TASKS.iter().position(|task| task.name == name && in_ci(&task));
+        found.ok_or(format!("`ci` does not have the task {name}"))
     };
-    let in_run: Vec<&str> = TASKS.iter().skip(from).map(|task| task.name).collect();
-    let in_ci =
-        |task: &&Task| matches!(task.when, Ci | CiAndNightly) && in_run.contains(&task.name);
-    let first_wait = TASKS.iter().position(|task| task.name == FIRST_WAIT);
-    let first_wait = first_wait.ok_or(format!("unknown task {FIRST_WAIT}"))?;
-    let (busy, waiting) = TASKS.split_at(first_wait);
+    let from = env::var("CI_FROM").map_or(Ok(0), |name| position(&name))?;
+    let first_wait = position(FIRST_WAIT)?.max(from);
+    let (busy, waiting) = (&TASKS[from..first_wait], &TASKS[first_wait..]);
     let mut summary = run_all("ci", busy.iter().filter(in_ci))?;
     let _ahead = bench::compile_ahead()?;
     summary += &run_all("ci", waiting.iter().filter(in_ci))?;

@@ -112,7 +112,7 @@ fn packaged_programs(root: &Path) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// The packages whose programs other pages list.
+/// Packages that other pages list.
 const ELSEWHERE: [&str; 3] = ["from-axum", "internal", "tutorial"];
 
 fn name_of(path: &Path) -> String {

@@ -4,12 +4,12 @@
 //! checks its assumptions on the linked hyper, and selects the plain path if
 //! one is broken (`crates/stockade-server/src/fast_path`).
 //!
-//! - `--patched`: programs with a changed hyper, each of which breaks an
-//!   assumption.
+//! - `--patched`: programs with changed versions of hyper. Each version breaks
+//!   an assumption.
 //! - `--newest`: the tests of the server with the newest release of hyper.
 //! - `--plain`: all tests that run a server, and the floods, on the plain path.
 //!
-//! Without an option, the task runs all three.
+//! The task runs all three if it has no option.
 
 mod newest;
 mod patched;
