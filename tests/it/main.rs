@@ -8,7 +8,6 @@ mod support;
 mod auth;
 mod errors;
 mod graphql;
-mod guards;
 mod http;
 mod idempotency;
 mod limits;

@@ -12,7 +12,7 @@ use stockade::prelude::*;
 use stockade::rpc::Rpc;
 use stockade::testing::{AttackFamily, Credentials, Hardening, HardeningFailure, HardeningReport};
 
-use crate::support::block_on;
+use crate::block_on;
 
 /// The condition on the tenant that is missing.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

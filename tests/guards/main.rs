@@ -1,0 +1,10 @@
+//! Mutations: a small program loses one defense, and a tool for tests names the
+//! fault, the file and the line.
+
+mod tenants;
+
+/// Runs a future to completion. Most in-process tests never wait.
+fn block_on<F: Future>(future: F) -> F::Output {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.unwrap().block_on(future)
+}
