@@ -11,6 +11,7 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+use crate::command::build_once;
 use crate::{Outcome, target_directory};
 
 /// The program that combines rustc with clippy's lints.
@@ -28,9 +29,7 @@ const ARGUMENTS: (&str, &str) = ("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__");
 /// called before the arguments are added.
 pub fn compiles(command: &mut Command) {
     command.args(["--config", WRAPPER]).env(ARGUMENTS.0, ARGUMENTS.1);
-    // Nothing is compiled a second time, and a panic reports its line without
-    // debug info.
-    command.env("CARGO_INCREMENTAL", "0").env("CARGO_PROFILE_DEV_DEBUG", "false");
+    build_once(command);
 }
 
 /// Fails if the driver is missing or accepts a lint violation. The variable is

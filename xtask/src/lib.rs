@@ -565,9 +565,9 @@ fn lint() -> Outcome {
 fn test() -> Outcome {
     cargo(&["test", "--workspace", "--all-features"])?;
     // Tests the server again without the optimizations that depend on hyper's
-    // internals. The packages are the same as in the previous run, otherwise
-    // cargo would compile them again with other features.
-    let mut plain = cargo_command();
+    // internals. The command and the packages are the same as in the previous
+    // run, otherwise cargo would compile them again.
+    let mut plain = compiling_command();
     plain.args(["test", "--workspace", "--all-features", "--lib", "--"]).args(server_tests()?);
     run(plain.env(hyper::PLAIN_TESTS, "1").current_dir(root()))
 }

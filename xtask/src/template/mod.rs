@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use self::generate::{Choice, file};
-use crate::command::cargo_command;
+use crate::command::{build_once, cargo_command};
 use crate::running::Folder;
 use crate::{Outcome, is_part_of, root, run as started, skip, sql, target_directory};
 
@@ -88,11 +88,18 @@ fn check(choice: Choice, folder: &Path, postgres: Option<&str>) -> Outcome {
 }
 
 /// Creates a cargo command for a generated program. All programs share a target
-/// folder.
+/// folder. In `ci`, it is the folder of the workspace, which already contains
+/// many of the dependencies.
 fn cargo(program: &Path, arguments: &[&str]) -> Result<Command, String> {
     let mut command = cargo_command();
     command.args(arguments).current_dir(program);
-    command.env("CARGO_TARGET_DIR", target_directory()?.join("template"));
+    let target = target_directory()?;
+    if is_part_of("ci") {
+        build_once(&mut command);
+        command.env("CARGO_TARGET_DIR", target);
+    } else {
+        command.env("CARGO_TARGET_DIR", target.join("template"));
+    }
     Ok(command)
 }
 
