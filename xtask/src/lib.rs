@@ -116,7 +116,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "arbitrary-precision",
         about: "tests with a feature of serde_json that other crates may enable",
-        when: Ci,
+        when: Nightly,
         run: separate::arbitrary_precision,
     },
     Task {
