@@ -577,6 +577,7 @@ fn cases() -> Outcome {
     let mut tests = cargo_command();
     tests.args(["test", "-p", "stockade-tests", "--all-features", "--"]);
     tests.args(["routing::spellings", "rest::nested"]);
+    tests.args(["rest::concurrent_patches", "idempotency::races"]);
     run(tests.env("LONG", "1").current_dir(root()))?;
     let mut unions = cargo_command();
     unions.args(["test", "-p", "stockade-validation", "--all-features", "--lib", "--"]);
