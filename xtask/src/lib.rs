@@ -60,6 +60,7 @@ mod swagger_ui;
 mod template;
 mod test_alone;
 mod tidy;
+mod untested;
 mod updated;
 
 use std::env;

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use crate::citations::Files;
 use crate::specification::Specification;
-use crate::{Outcome, book, flows, lengths, names, prelude, readme, reference, root, template};
+use crate::{
+    Outcome, book, flows, lengths, names, prelude, readme, reference, root, template, untested,
+};
 
 /// Checks every source file and manifest of the workspace, the names in
 /// ARCHITECTURE.md, the prelude, README and book, the pages of the reference, the
@@ -21,6 +23,7 @@ pub fn run() -> Outcome {
     faults.extend(lengths::check(&root)?);
     faults.extend(book::check(&root));
     faults.extend(template::faults(&root)?);
+    faults.extend(untested::check(&root));
     let specification = Specification::read(&root)?;
     let folders = ["crates", "facade", "book", "docs", "examples", "templates", "tests", "xtask"];
     let paths = folders.iter().flat_map(|folder| files_below(&root.join(folder)));
