@@ -5,6 +5,7 @@
 
 mod attack_target;
 mod bodies;
+mod connection;
 mod credentials;
 mod detours;
 mod idempotency_keys;

@@ -13,6 +13,7 @@ use stockade_routing::App;
 use stockade_routing::map::{RouteKind, RouteMap, RouterInfo};
 
 use super::attack_target::{AttackTarget, index_of, label_of};
+use super::connection::Connection;
 use super::responses;
 use super::{
     AttackFamily, Hardening, HardeningFailure, HardeningReport, NotAttacked, SkippedAttacks,
@@ -292,6 +293,30 @@ impl<'h> Runner<'h> {
             (asked, response) = self.response(shot).await?;
         }
         Ok(read_whole(asked, response).await)
+    }
+
+    /// Opens a WebSocket or a stream of events. The connection is `None` if the
+    /// response is neither.
+    pub(super) async fn open(
+        &mut self,
+        shot: &Shot,
+    ) -> Result<(Exchange, Option<Connection>), String> {
+        let (asked, mut response) = self.response(shot).await?;
+        let switch = Switch::take(&mut response);
+        let (head, body) = response.into_parts();
+        let (status, headers) = (head.status, head.headers);
+        let mut exchange = Exchange { asked, status, headers, body: Bytes::new() };
+        let content_type = exchange.header("content-type");
+        let is_stream = content_type.is_some_and(|it| it.starts_with("text/event-stream"));
+        let connection = match switch {
+            Some(switch) => Some(Connection::open(switch).await),
+            None if is_stream && status.is_success() => Some(Connection::Events(body)),
+            None => {
+                exchange.body = refusal(body).await;
+                None
+            }
+        };
+        Ok((exchange, connection))
     }
 
     /// Sends a request. Returns the reason if there is no response.

@@ -11,7 +11,7 @@ use super::attempt::{Attempt, Proves};
 use super::compare::unknown;
 use super::crawl::{Probe, is_success};
 use super::names::{Verb, is_cursor, is_reference};
-use super::operation::{Member, Operation, Param, decoded};
+use super::operation::{Call, Member, Operation, Param, decoded};
 use super::request::{page_size, shot, typed};
 use super::{RULE, Who};
 use crate::hardening::attack_target::index_of;
@@ -22,6 +22,7 @@ impl Probe<'_, '_> {
     /// Sends all requests of the second user: reads before changes, and
     /// deletions last.
     pub(super) async fn attack(&mut self) {
+        self.attack_connections().await;
         self.keep_stable_reads().await;
         let operations = Arc::clone(&self.operations);
         let all = || operations.iter().enumerate();
@@ -45,6 +46,7 @@ impl Probe<'_, '_> {
             self.attack_retry(index, operation).await;
         }
         self.prove().await;
+        self.attack_budgets().await;
     }
 
     /// Reads the lists and objects of the second user, which must not contain
@@ -181,7 +183,7 @@ impl Probe<'_, '_> {
             let target = self.at_host(Who::B, operation, target);
             let place = index_of(self.runner.app(), &target);
             let route = place.and_then(|place| self.map.routes.get(place));
-            if operation.rpc.is_some() || route.is_some_and(|it| *it == operation.route) {
+            if operation.call.is_some() || route.is_some_and(|it| *it == operation.route) {
                 found.push(values);
             }
             if found.len() == CONTROLS {
@@ -248,7 +250,7 @@ impl Probe<'_, '_> {
     }
 
     /// Returns an id of the first user for a member.
-    fn foreign_id(&self, member: &Member) -> Option<String> {
+    pub(super) fn foreign_id(&self, member: &Member) -> Option<String> {
         let ids = self.a.nouns.get(&member.noun)?;
         let own = self.b.nouns.get(&member.noun).map(Vec::as_slice).unwrap_or_default();
         let is_foreign = |id: &&String| !own.contains(id) && typed(member, id).is_some();
@@ -320,7 +322,7 @@ impl Probe<'_, '_> {
             let path = link.split('?').next().unwrap_or_default();
             let found = operations.iter().enumerate().find(|(_, operation)| {
                 operation.verb == Verb::Read
-                    && operation.rpc.is_none()
+                    && operation.call.is_none()
                     && operation.values_of(path).is_some()
             });
             let Some((index, operation)) = found else { continue };
@@ -346,9 +348,15 @@ impl Probe<'_, '_> {
             if self.plain.contains_key(&member.name) {
                 continue;
             }
-            let attack = format!("body member `{}` with an id of the other user", member.name);
+            let attack = match &operation.call {
+                Some(Call::GraphQl(_)) => format!("argument `{}`", member.path()),
+                _ => format!("body member `{}`", member.path()),
+            };
+            let attack = format!("{attack} with an id of the other user");
             let Some(id) = self.foreign_id(member) else {
-                if is_reference(&member.name) && !self.a.nouns.contains_key(&member.noun) {
+                let is_id = operation.call.is_some() && member.name == "id";
+                if (is_id || is_reference(&member.name)) && !self.a.nouns.contains_key(&member.noun)
+                {
                     let reason = format!(
                         "no id of the first user is known for it: declare its collection with \
                          `refers_to({:?}, …)`, or `param` if it is not an id",
@@ -360,7 +368,7 @@ impl Probe<'_, '_> {
             };
             let given = |id: &str| -> BTreeMap<String, Value> {
                 let value = typed(member, id);
-                value.map(|value| (member.name.clone(), value)).into_iter().collect()
+                value.map(|value| (member.path(), value)).into_iter().collect()
             };
             let foreign = self.shot(Who::B, operation, &own, given(&id), false);
             let others = self.unknown_ids(&id);

@@ -299,9 +299,9 @@ fn compared(
     ))
 }
 
-/// Returns the status, or that the body of a JSON-RPC response is an error.
+/// Returns the status, or that the body of a response to a call is an error.
 fn shown(operation: &Operation, exchange: &Exchange) -> String {
-    match operation.rpc.is_some() && !is_success(operation, exchange) {
+    match operation.call.is_some() && !is_success(operation, exchange) {
         true => "an error in the body".to_owned(),
         false => exchange.status.to_string(),
     }

@@ -8,14 +8,15 @@ use serde_json::Value;
 use stockade_routing::map::{RouteInfo, RouteKind, RouteMap, StatusDoc};
 
 use super::attempt::Proof;
-use super::names::{Verb, ends_login};
-use super::operation::{Operation, Param};
+use super::names::Verb;
+use super::operation::{Call, Operation, Param};
 use super::request::{self, Content, Filling, Marker};
 use super::world::{Read, World};
 use super::{RULE, Who};
 use crate::Credentials;
 use crate::exchange::Exchange;
 use crate::hardening::NotAttacked;
+use crate::hardening::attack_target::label_of;
 use crate::hardening::runner::Runner;
 use crate::shot::Shot;
 
@@ -89,12 +90,15 @@ impl<'r, 'h> Probe<'r, 'h> {
 
     /// Sends a request as one of the users.
     pub(super) async fn send(&mut self, who: Who, shot: &Shot) -> Result<Exchange, String> {
-        let user = match who {
+        let shot = shot.clone().of(self.user(who));
+        self.runner.send_whole(&shot).await
+    }
+
+    pub(super) fn user(&self, who: Who) -> &Credentials {
+        match who {
             Who::A => &self.users.0,
             Who::B => &self.users.1,
-        };
-        let shot = shot.clone().of(user);
-        self.runner.send_whole(&shot).await
+        }
     }
 
     pub(super) fn next_marker(&mut self, who: Who) -> Marker {
@@ -187,7 +191,11 @@ impl<'r, 'h> Probe<'r, 'h> {
     }
 
     pub(super) fn is_skipped(&mut self, operation: &Operation) -> bool {
+        // A skipped route includes its GraphQL fields.
+        let route =
+            matches!(operation.call, Some(Call::GraphQl(_))).then(|| label_of(&operation.route));
         self.runner.skips(RULE.family, Some(&operation.label))
+            || route.is_some_and(|route| self.runner.skips(RULE.family, Some(&route)))
     }
 
     /// Creates and reads objects as a user, until nothing new appears.
@@ -245,6 +253,7 @@ impl<'r, 'h> Probe<'r, 'h> {
         }
         // An endless stream would make each comparison wait.
         if exchange.header("content-type").is_some_and(|it| it.starts_with("text/event-stream")) {
+            world.streams.insert(index);
             return true;
         }
         world.reads.push(Read { operation: index, values: values.to_vec(), shot, exchange });
@@ -429,24 +438,24 @@ impl<'r, 'h> Probe<'r, 'h> {
     }
 }
 
-/// Returns true if a response is a success, also in the body of JSON-RPC.
+/// Returns true if a response is a success, also in the body of a call.
 pub(super) fn is_success(operation: &Operation, exchange: &Exchange) -> bool {
     if !exchange.status.is_success() && !exchange.status.is_redirection() {
         return false;
     }
     let body = || serde_json::from_slice::<Value>(&exchange.body).unwrap_or_default();
-    operation.rpc.is_none() || body().get("error").is_none()
+    operation.call.as_ref().is_none_or(|call| !call.is_error(&body()))
 }
 
 /// Returns true if an operation creates objects, rather than changing one.
-fn creates(operations: &[Operation], operation: &Operation) -> bool {
-    if operation.verb != Verb::Create || ends_login(&operation.shape) {
+pub(super) fn creates(operations: &[Operation], operation: &Operation) -> bool {
+    if operation.verb != Verb::Create || operation.ends_login() {
         return false;
     }
     let anchor = operation.items();
     let has_items = operations.iter().flat_map(|it| &it.params).any(|it| it.anchor == anchor);
     let is_created = |status: &StatusDoc| *status == StatusDoc::Exact(201);
-    operation.rpc.is_some()
+    operation.call.is_some()
         || operation.params.is_empty()
         || has_items
         || operation.route.answers.iter().any(|answer| is_created(&answer.status))

@@ -4,14 +4,19 @@
 //! - `crawl` creates and reads objects as each user. `world` contains their ids.
 //! - `attacks` generates the requests of the second user, and `attempt` sends
 //!   them and compares the responses with the responses for unknown ids.
-//! - `operation` and `names` find the ids in routes and bodies; `request`
-//!   creates requests; `compare` compares responses; `curl` prints requests.
+//!   `connections` listens to WebSockets and events; `budgets` spends rate
+//!   limits.
+//! - `operation`, `graphql` and `names` find the ids in routes and bodies;
+//!   `request` creates requests; `compare` compares responses; `curl` prints requests.
 
 mod attacks;
 mod attempt;
+mod budgets;
 mod compare;
+mod connections;
 mod crawl;
 mod curl;
+mod graphql;
 mod names;
 mod operation;
 mod request;
@@ -82,8 +87,11 @@ impl Hardening {
     /// These attacks change data. The first user creates and reads objects with
     /// bodies that are generated from the schemas. The second user creates its
     /// own objects and then sends each id of the first user, with every method:
-    /// in paths, in nested paths below its own objects, in queries and in
-    /// bodies, and also sends the links and page positions of the first user.
+    /// in paths, in nested paths below its own objects, in queries, in bodies,
+    /// in JSON-RPC parameters, in GraphQL arguments and in messages of
+    /// WebSockets. It also sends the links and page positions of the first
+    /// user, listens on its own connections while the first user sends
+    /// messages, and reads after the first user has spent a rate limit.
     /// The response must be the response for an unknown id, and the first user
     /// must read the same data afterwards. The users need the roles that create
     /// objects.

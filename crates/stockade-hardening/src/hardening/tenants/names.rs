@@ -39,7 +39,9 @@ pub(super) fn verb_of(method: &Method, rpc: Option<&str>) -> Verb {
 pub(super) fn method_noun(name: &str) -> String {
     const VERBS: &[&str] = &[
         "get", "list", "show", "read", "find", "search", "fetch", "count", "create", "add", "new",
-        "open", "insert", "delete", "remove", "update", "set", "change", "close",
+        "open", "insert", "delete", "remove", "update", "set", "change", "close", "rename", "edit",
+        "patch", "copy", "move", "archive", "restore", "cancel", "assign", "publish", "upload",
+        "download", "all", "my", "by", "id",
     ];
     let words = words(name);
     let noun = words.iter().find(|word| !VERBS.contains(&word.as_str()));
@@ -164,7 +166,7 @@ mod tests {
         assert_eq!(noun_of("id"), "id");
         assert_eq!(collection_noun("/orgs/{}/categories/{}"), "category");
         assert_eq!(collection_noun("/boxes"), "box");
-        for name in ["issues.get", "getIssue", "issue_list"] {
+        for name in ["issues.get", "getIssue", "issue_list", "renameIssue", "issueById"] {
             assert_eq!(method_noun(name), "issue", "{name}");
         }
     }

@@ -3,9 +3,12 @@
 use http::Method;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
-use stockade_routing::map::{ContentInfo, HostInfo, Need, RouteInfo, RouteKind, RouteMap};
+use stockade_routing::map::{
+    ContentInfo, GraphQlInfo, HostInfo, Need, RouteInfo, RouteKind, RouteMap,
+};
 
-use super::names::{Verb, collection_noun, method_noun, noun_of, verb_of};
+use super::graphql::{self, GraphQlField};
+use super::names::{Verb, collection_noun, ends_login, method_noun, noun_of, verb_of};
 use crate::hardening::attack_target::{label_of, methods_of};
 use crate::sample::{Sample, encoded};
 
@@ -23,11 +26,43 @@ pub(super) struct Operation {
     /// The parameters of the path.
     pub(super) params: Vec<Param>,
     pub(super) query: Vec<Member>,
-    /// The members of a JSON body, or of the parameters of a JSON-RPC method.
+    /// The members of a JSON body, of the parameters of a JSON-RPC method, or of
+    /// the arguments of a GraphQL field.
     pub(super) body: Vec<Member>,
-    /// The name of the JSON-RPC method.
-    pub(super) rpc: Option<String>,
+    /// The function that the body names, if the path does not identify it.
+    pub(super) call: Option<Call>,
     pub(super) verb: Verb,
+}
+
+/// A function that the body of a request names.
+#[derive(Clone, Debug)]
+pub(super) enum Call {
+    /// The name of a JSON-RPC method.
+    Rpc(String),
+    GraphQl(GraphQlField),
+}
+
+impl Call {
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Rpc(name) => name,
+            Self::GraphQl(field) => &field.name,
+        }
+    }
+
+    /// Returns the result in a response body. `Null` if the call failed.
+    pub(super) fn result(&self, body: &Value) -> Value {
+        let result = match self {
+            Self::Rpc(_) => body.get("result"),
+            Self::GraphQl(field) => body.get("data").and_then(|data| data.get(&field.name)),
+        };
+        result.cloned().unwrap_or_default()
+    }
+
+    /// Returns true if a response body reports an error.
+    pub(super) fn is_error(&self, body: &Value) -> bool {
+        body.get(if matches!(self, Self::Rpc(_)) { "error" } else { "errors" }).is_some()
+    }
 }
 
 /// A parameter of a path.
@@ -44,6 +79,9 @@ pub(super) struct Param {
 /// A member of a body or a query.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
+    /// The members that contain it, outermost first. A list stands for its first
+    /// item.
+    pub(super) parents: Vec<String>,
     pub(super) name: String,
     /// The schema without references.
     pub(super) schema: Map<String, Value>,
@@ -52,6 +90,14 @@ pub(super) struct Member {
     pub(super) noun: String,
     /// True if the value is a list of such ids.
     pub(super) is_list: bool,
+}
+
+impl Member {
+    /// Returns its name with the names around it, such as `owner.teamId`.
+    pub(super) fn path(&self) -> String {
+        let names = self.parents.iter().chain([&self.name]);
+        names.map(String::as_str).collect::<Vec<_>>().join(".")
+    }
 }
 
 impl Operation {
@@ -69,6 +115,9 @@ impl Operation {
     fn of(map: &RouteMap, route: &RouteInfo) -> Vec<Self> {
         if route.kind == RouteKind::Mount || route.kind == RouteKind::Fallback {
             return Vec::new();
+        }
+        if let Some(info) = &route.graphql {
+            return Self::of_graphql(route, info);
         }
         let sample = Sample::of(map);
         let template = route.templates.first().cloned().unwrap_or_else(|| route.path.clone());
@@ -103,9 +152,47 @@ impl Operation {
             params: params.clone(),
             query: query.clone(),
             body: body.clone(),
-            rpc: rpc.clone(),
+            call: rpc.clone().map(Call::Rpc),
         };
         methods.into_iter().map(operation).collect()
+    }
+
+    /// Returns the fields of a GraphQL schema. Only POST runs mutations.
+    fn of_graphql(route: &RouteInfo, info: &GraphQlInfo) -> Vec<Self> {
+        if !methods_of(route).any(|method| method == Method::POST) {
+            return Vec::new();
+        }
+        let template = route.templates.first().cloned().unwrap_or_else(|| route.path.clone());
+        let operation = |mut field: GraphQlField| {
+            let mut body = std::mem::take(&mut field.arguments);
+            let ids = body.iter_mut().filter(|it| it.name == "id" && it.parents.is_empty());
+            ids.for_each(|member| member.noun = method_noun(&field.name));
+            let verb = match field.is_query {
+                true => Verb::Read,
+                false => match verb_of(&Method::POST, Some(&field.name)) {
+                    Verb::Read => Verb::Change,
+                    verb => verb,
+                },
+            };
+            Self {
+                route: route.clone(),
+                label: format!("GRAPHQL {}#{}", route.shown_path(), field.name),
+                method: Method::POST,
+                verb,
+                shape: shape_of(&template),
+                template: template.clone(),
+                params: params_of(route, &template),
+                query: Vec::new(),
+                body,
+                call: Some(Call::GraphQl(field)),
+            }
+        };
+        graphql::fields(info).into_iter().map(operation).collect()
+    }
+
+    /// Returns true if a request may invalidate the credentials of its user.
+    pub(super) fn ends_login(&self) -> bool {
+        ends_login(&self.shape) || self.call.as_ref().is_some_and(|call| ends_login(call.name()))
     }
 
     /// Returns the path with these values.
@@ -143,8 +230,8 @@ impl Operation {
 
     /// Returns the name of the objects that this path contains.
     pub(super) fn noun(&self) -> String {
-        match &self.rpc {
-            Some(name) => method_noun(name),
+        match &self.call {
+            Some(call) => method_noun(call.name()),
             None => collection_noun(&self.shape),
         }
     }
@@ -198,12 +285,17 @@ fn json_content(route: &RouteInfo) -> Option<&ContentInfo> {
 }
 
 /// Returns the members of an object schema.
-fn members(sample: Sample<'_>, schema: &Value) -> Vec<Member> {
+pub(super) fn members(sample: Sample<'_>, schema: &Value) -> Vec<Member> {
+    members_below(sample, schema, &[])
+}
+
+/// Returns the members of an object schema below these members.
+fn members_below(sample: Sample<'_>, schema: &Value, parents: &[String]) -> Vec<Member> {
     let Some(schema) = resolved(sample, schema) else { return Vec::new() };
     let mut found: Vec<Member> = Vec::new();
     let parts = schema.get("allOf").and_then(Value::as_array);
     for part in parts.into_iter().flatten() {
-        found.extend(members(sample, part));
+        found.extend(members_below(sample, part, parents));
     }
     let required = schema.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|it| it == name));
@@ -211,15 +303,41 @@ fn members(sample: Sample<'_>, schema: &Value) -> Vec<Member> {
     for (name, member) in properties.into_iter().flatten() {
         let Some(schema) = resolved(sample, member) else { continue };
         let item = schema.get("items").and_then(|items| resolved(sample, items));
+        let (is_list, schema) = (item.is_some(), item.unwrap_or(schema));
+        if parents.len() < MAX_NESTED {
+            let inner = Value::Object(schema.clone());
+            let parents = [parents, std::slice::from_ref(name)].concat();
+            found.extend(members_below(sample, &inner, &parents));
+        }
         found.push(Member {
+            parents: parents.to_vec(),
             name: name.clone(),
             is_required: is_required(name),
-            noun: noun_of(name),
-            is_list: item.is_some(),
-            schema: item.unwrap_or(schema),
+            noun: match parents.last() {
+                Some(parent) if name == "id" => noun_of(parent),
+                _ => noun_of(name),
+            },
+            is_list,
+            schema,
         });
     }
     found
+}
+
+/// The maximum number of members around an attacked member.
+const MAX_NESTED: usize = 3;
+
+/// Returns the schemas of which a value must match one.
+pub(super) fn variants<'s>(sample: Sample<'s>, schema: &'s Value) -> Vec<&'s Value> {
+    let mut schema = schema;
+    // A schema that refers to itself ends here.
+    for _ in 0..8 {
+        let reference = schema.get("$ref").and_then(Value::as_str);
+        let Some(next) = reference.and_then(|reference| sample.referred(reference)) else { break };
+        schema = next;
+    }
+    let choices = ["oneOf", "anyOf"].iter().find_map(|word| schema.get(*word)?.as_array());
+    choices.map_or_else(|| vec![schema], |choices| choices.iter().collect())
 }
 
 /// Follows references and returns the first choice that is not `null`.

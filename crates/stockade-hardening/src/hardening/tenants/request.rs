@@ -8,7 +8,7 @@ use stockade_validation::pattern;
 
 use super::Who;
 use super::names::{is_page_size, is_reference};
-use super::operation::{Member, Operation};
+use super::operation::{Call, Member, Operation, members, variants};
 use super::world::World;
 use crate::MultipartForm;
 use crate::any_version::{ANY_VERSION, IF_MATCH, needs_version};
@@ -91,13 +91,9 @@ pub(super) fn body(
     operation: &Operation,
     filling: &Filling<'_>,
 ) -> Option<Content> {
-    if let Some(name) = &operation.rpc {
-        let mut call = json!({ "jsonrpc": "2.0", "method": name, "id": 1 });
-        let mut contents = operation.route.body.iter().flat_map(|body| &body.content);
-        if let Some(params) = contents.find_map(|it| value(map, operation, it, filling)) {
-            call["params"] = params;
-        }
-        return Some(("application/json".to_owned(), call.to_string().into()));
+    if let Some(call) = &operation.call {
+        let body = called(map, operation, call, filling);
+        return Some(("application/json".to_owned(), body.to_string().into()));
     }
     let contents = &operation.route.body.as_ref()?.content;
     contents.iter().find_map(|content| {
@@ -120,6 +116,58 @@ pub(super) fn body(
     })
 }
 
+/// Returns the body of a call.
+fn called(map: &RouteMap, operation: &Operation, call: &Call, filling: &Filling<'_>) -> Value {
+    match call {
+        Call::Rpc(name) => {
+            let mut body = json!({ "jsonrpc": "2.0", "method": name, "id": 1 });
+            let mut contents = operation.route.body.iter().flat_map(|body| &body.content);
+            if let Some(params) = contents.find_map(|it| value(map, operation, it, filling)) {
+                body["params"] = params;
+            }
+            body
+        }
+        Call::GraphQl(field) => {
+            let mut variables = field.variables.clone();
+            for member in &operation.body {
+                fill(&mut variables, member, filling);
+            }
+            json!({ "query": field.document, "variables": variables })
+        }
+    }
+}
+
+/// Returns one message for each schema of the messages of a WebSocket.
+pub(super) fn messages(
+    map: &RouteMap,
+    operation: &Operation,
+    filling: &Filling<'_>,
+) -> Vec<String> {
+    let sample = Sample::of(map);
+    let schema = operation.route.web_socket.as_ref().and_then(|socket| socket.receives.as_ref());
+    let Some(schema) = schema else { return vec![filling.marker.text()] };
+    let message = |variant: &Value| match sample.value(variant)? {
+        Value::Object(mut message) => {
+            let all = members(sample, variant);
+            all.iter().for_each(|member| fill(&mut message, member, filling));
+            Some(Value::Object(message).to_string())
+        }
+        Value::String(_) => Some(Value::from(filling.marker.text()).to_string()),
+        other => Some(other.to_string()),
+    };
+    variants(sample, schema).into_iter().filter_map(message).collect()
+}
+
+/// Returns the members of each schema of messages, with its number.
+pub(super) fn messages_with(map: &RouteMap, operation: &Operation) -> Vec<(usize, Member)> {
+    let sample = Sample::of(map);
+    let schema = operation.route.web_socket.as_ref().and_then(|socket| socket.receives.as_ref());
+    let all = schema.map_or_else(Vec::new, |schema| variants(sample, schema));
+    let all = all.into_iter().filter(|variant| sample.value(variant).is_some());
+    let numbered = all.map(|variant| members(sample, variant)).enumerate();
+    numbered.flat_map(|(number, all)| all.into_iter().map(move |it| (number, it))).collect()
+}
+
 fn value(
     map: &RouteMap,
     operation: &Operation,
@@ -137,7 +185,9 @@ fn value(
 
 /// Sets a member of a body.
 fn fill(members: &mut Map<String, Value>, member: &Member, filling: &Filling<'_>) {
-    if let Some(given) = filling.given.get(&member.name) {
+    let given = filling.given.get(&member.path());
+    let Some(members) = around(members, &member.parents, given.is_some()) else { return };
+    if let Some(given) = given {
         members.insert(member.name.clone(), given.clone());
         return;
     }
@@ -155,6 +205,27 @@ fn fill(members: &mut Map<String, Value>, member: &Member, filling: &Filling<'_>
     {
         members.insert(member.name.clone(), text);
     }
+}
+
+/// Returns the object that contains a member. If it is absent, creates it or
+/// returns `None`.
+fn around<'m>(
+    members: &'m mut Map<String, Value>,
+    parents: &[String],
+    creates: bool,
+) -> Option<&'m mut Map<String, Value>> {
+    let mut members = members;
+    for parent in parents {
+        let inner = match creates {
+            true => members.entry(parent.clone()).or_insert_with(|| json!({})),
+            false => members.get_mut(parent)?,
+        };
+        members = match inner {
+            Value::Array(items) => items.first_mut()?.as_object_mut()?,
+            inner => inner.as_object_mut()?,
+        };
+    }
+    Some(members)
 }
 
 /// Returns an id as the value of a member; `None` if its type does not fit.
@@ -208,7 +279,7 @@ fn form(
     let value = value(map, operation, content, filling).unwrap_or_default();
     let mut form = MultipartForm::new();
     let text = filling.marker.text();
-    for member in &operation.body {
+    for member in operation.body.iter().filter(|member| member.parents.is_empty()) {
         let is_file = member.schema.get("format").is_some_and(|format| format == "binary");
         if is_file {
             let listed = member.schema.get("x-media-types").and_then(|types| types.get(0));

@@ -29,6 +29,8 @@ pub(super) struct World {
     pub(super) cursors: Vec<(usize, String)>,
     /// The successful reads.
     pub(super) reads: Vec<Read>,
+    /// The operations that respond with server-sent events.
+    pub(super) streams: BTreeSet<usize>,
     /// Candidates for ids of an object, which must be tried.
     pub(super) candidates: Vec<Candidates>,
 }
@@ -110,8 +112,8 @@ impl World {
             self.learn_link(operations, link, false);
         }
         let Ok(body) = serde_json::from_slice::<Value>(&exchange.body) else { return };
-        let body = match &operation.rpc {
-            Some(_) => body.get("result").cloned().unwrap_or(Value::Null),
+        let body = match &operation.call {
+            Some(call) => call.result(&body),
             None => body,
         };
         self.learn_texts(operations, index, &body, 0);
