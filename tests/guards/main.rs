@@ -1,6 +1,8 @@
 //! Mutations: a small program loses one defense, and a tool for tests names the
 //! fault, the file and the line.
 
+mod tenant_connections;
+mod tenant_graphql;
 mod tenants;
 
 /// Runs a future to completion. Most in-process tests never wait.

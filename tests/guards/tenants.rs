@@ -38,8 +38,8 @@ enum Fault {
 }
 
 #[derive(serde::Deserialize)]
-struct Member {
-    tenant: String,
+pub struct Member {
+    pub tenant: String,
 }
 
 #[derive(Clone)]
@@ -294,7 +294,7 @@ fn tree(fault: Option<Fault>) -> RouteTree {
     }
 }
 
-fn secret() -> Secret {
+pub fn secret() -> Secret {
     Secret::new("a secret of tests only, 32 bytes").unwrap()
 }
 
@@ -310,10 +310,15 @@ fn tracker(fault: Option<Fault>) -> Router {
 }
 
 fn hardening(fault: Option<Fault>) -> Hardening {
-    Hardening::new(tracker(fault)).tenants(user("acme"), user("globex"))
+    harden(tracker(fault))
 }
 
-fn failures(report: &HardeningReport) -> Vec<&HardeningFailure> {
+/// Attacks with a user of each of two tenants.
+pub fn harden(router: Router) -> Hardening {
+    Hardening::new(router).tenants(user("acme"), user("globex"))
+}
+
+pub fn failures(report: &HardeningReport) -> Vec<&HardeningFailure> {
     let failures = report.failures.iter();
     failures.filter(|failure| failure.family == AttackFamily::Tenants).collect()
 }
@@ -409,7 +414,7 @@ fn skipped_and_unknown_routes_are_listed() {
         "reports/:day": { GET: async |Path(day): Path<String>| day },
     };
     let router = create_router(api, RouterOptions::new());
-    let report = block_on(Hardening::new(router).tenants(user("acme"), user("globex")).run());
+    let report = block_on(harden(router).run());
     assert!(report.to_string().contains("no id of the first user is known"), "{report}");
 }
 
@@ -426,7 +431,7 @@ fn sixty_operations_take_seconds() {
     let state = Tracker { fault: None, rows: Mutex::default() };
     let router = create_router(api, RouterOptions::new()).state(state);
     let start = Instant::now();
-    let report = block_on(Hardening::new(router).tenants(user("acme"), user("globex")).run());
+    let report = block_on(harden(router).run());
     report.assert();
     let count = report.count(AttackFamily::Tenants);
     assert!(count.passed >= 75, "{report}");
@@ -503,7 +508,7 @@ fn documents(fault: Option<Fault>) -> HardeningReport {
     };
     let state = Tracker { fault, rows: Mutex::default() };
     let router = create_router(api, RouterOptions::new()).state(state);
-    block_on(Hardening::new(router).tenants(user("acme"), user("globex")).run())
+    block_on(harden(router).run())
 }
 
 #[test]
