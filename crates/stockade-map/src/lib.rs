@@ -13,6 +13,7 @@
 // - `problem`: the problem types of errors; `problems`: their schemas.
 // - `by_status`, `questions`, `text`: queries on a map; `schemas`: references
 //   to its schemas.
+// - `policy_info`: `PolicyInfo`, the policy of a router in a map.
 // - `description`: the same facts while a route is described, with schemas that
 //   are not exported yet.
 // - `trailing_slash`: `TrailingSlash`.
@@ -26,6 +27,7 @@ mod idempotency;
 pub mod lock;
 #[cfg(feature = "policy")]
 pub mod policy;
+mod policy_info;
 mod problem;
 mod problems;
 mod questions;
@@ -39,6 +41,7 @@ mod text;
 mod trailing_slash;
 
 pub use idempotency::IdempotencyInfo;
+pub use policy_info::PolicyInfo;
 pub use problem::{MemberInfo, ProblemInfo};
 pub use response::{BodyDoc, ContentInfo, HeaderDoc, ResponseInfo, StatusDoc, UnknownStatus};
 pub use route::{

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::idempotency::millis;
-use crate::{ContentInfo, IdempotencyInfo, ResponseInfo, RouteDocs, TrailingSlash};
+use crate::{ContentInfo, IdempotencyInfo, PolicyInfo, ResponseInfo, RouteDocs, TrailingSlash};
 
 /// The routes of a built application, as data.
 ///
@@ -32,6 +32,9 @@ pub struct RouteMap {
     /// names of types. A document cannot be generated from a map with such
     /// errors.
     pub mistakes: Vec<String>,
+    /// The policy of the router; `None` if it does not have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyInfo>,
 }
 
 /// The settings of a router for all of its routes.
@@ -75,6 +78,10 @@ pub struct RouterInfo {
     /// True if the routes are in another host, which replaces the stages: CORS,
     /// rate limit, security headers.
     pub is_hosted: bool,
+    /// The source location that creates the router with its options, if it is
+    /// known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<Place>,
 }
 
 /// A route.

@@ -103,6 +103,8 @@ pub(crate) struct RouteSet {
     pub(crate) openers: Option<Openers>,
     /// The commands from other parts of the framework.
     pub(crate) commands: Vec<Command>,
+    /// The place that creates the router with its options.
+    pub(crate) location: Option<&'static Location<'static>>,
 }
 
 impl RouteSet {
@@ -235,11 +237,12 @@ impl App {
         self.resolved.routes.policy.as_deref()
     }
 
-    /// Returns the source locations of the routes.
+    /// Returns the source locations of the router and of the routes.
     pub(crate) fn places(&self) -> Vec<&'static Location<'static>> {
         let routes = &self.resolved.routes;
         let all = routes.all.iter().chain(&routes.fallback);
-        all.map(|route| route.endpoint.location()).collect()
+        let of_routes = all.map(|route| route.endpoint.location());
+        routes.location.into_iter().chain(of_routes).collect()
     }
 }
 

@@ -45,6 +45,7 @@ impl Router {
             documents_page,
             openers: Openers::of(self.openers),
             commands: self.commands,
+            location: self.location,
         };
         inspectors.append(&mut compiler.inspectors);
         inspectors.extend(asks);

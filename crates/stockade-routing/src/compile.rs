@@ -62,6 +62,7 @@ pub(crate) struct Extras {
     pub(crate) documents_page: Option<String>,
     pub(crate) openers: Option<Openers>,
     pub(crate) commands: Vec<Command>,
+    pub(crate) location: Option<&'static Location<'static>>,
 }
 
 /// Checks and compiles one route after the other, and collects the
@@ -593,7 +594,7 @@ impl<'o> Compiler<'o> {
     }
 
     pub(crate) fn finish(mut self, extras: Extras) -> Result<App, ConfigError> {
-        let Extras { policy, documents_page, openers, commands } = extras;
+        let Extras { policy, documents_page, openers, commands, location } = extras;
         let stages = match self.options.stage_rules(self.page_lists.exposed()) {
             Ok(rules) => Some(Stages::new(rules)),
             Err(error) => {
@@ -639,6 +640,7 @@ impl<'o> Compiler<'o> {
             policy,
             openers,
             commands,
+            location,
         });
         #[cfg(feature = "metrics")]
         web_socket::count(self.options, &self.web_socket_rules);

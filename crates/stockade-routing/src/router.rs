@@ -38,6 +38,7 @@ use stockade_map::policy::Policy;
 /// ```
 // Spec: Router construction › createRouter.
 #[doc(alias = "createRouter")]
+#[track_caller]
 pub fn create_router(routes: RouteTree, options: RouterOptions) -> Router {
     let mut router = Router::with_options(options);
     router.routes(routes);
@@ -104,6 +105,8 @@ pub struct Router {
     pub(crate) commands: Vec<Command>,
     /// The path of the documentation page, below the prefix.
     pub(crate) documents_page: Option<String>,
+    /// The place that creates the router with its options.
+    pub(crate) location: Option<&'static Location<'static>>,
 }
 
 impl From<RouteTree> for Router {
@@ -175,13 +178,15 @@ impl Router {
     }
 
     /// Creates a router without routes, with the default options.
+    #[track_caller]
     pub fn new() -> Self {
-        Self::default()
+        Self::with_options(RouterOptions::default())
     }
 
     /// Creates a router without routes.
+    #[track_caller]
     pub fn with_options(options: RouterOptions) -> Self {
-        Self { options, ..Self::default() }
+        Self { options, location: Some(Location::caller()), ..Self::default() }
     }
 
     method! {

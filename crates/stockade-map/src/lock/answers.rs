@@ -8,9 +8,10 @@ use super::compare::Comparison;
 use super::entry::AnswerLock;
 use super::inputs::ANY_TYPE;
 use super::rules::{
-    ERROR_ADDED, ERROR_BODY, ERROR_FIELDS, ERROR_REMOVED, PROBLEM_ADDED, PROBLEM_REMOVED,
-    REPLY_HEADER_ADDED, REPLY_HEADER_REMOVED, REPLY_KNOWN, REPLY_TYPE_ADDED, REPLY_TYPE_KNOWN,
-    REPLY_TYPE_REMOVED, REPLY_UNKNOWN, STATUS_ADDED, STATUS_REMOVED,
+    CHECK_REMOVED, ERROR_ADDED, ERROR_BODY, ERROR_FIELDS, ERROR_REMOVED, PROBLEM_ADDED,
+    PROBLEM_REMOVED, REPLY_GUARD_REMOVED, REPLY_HEADER_ADDED, REPLY_HEADER_REMOVED, REPLY_KNOWN,
+    REPLY_TYPE_ADDED, REPLY_TYPE_KNOWN, REPLY_TYPE_REMOVED, REPLY_UNKNOWN, STATUS_ADDED,
+    STATUS_REMOVED,
 };
 use super::schema::Direction;
 
@@ -22,7 +23,11 @@ pub(super) fn compare(c: &mut Comparison<'_>, old: &Answers, new: &Answers) {
         if let Some(after) = covering(new, status) {
             answer(c, status, before, after);
         } else {
-            let rule = if is_error(status) { ERROR_REMOVED } else { STATUS_REMOVED };
+            let rule = match status.as_str() {
+                "401" | "403" => CHECK_REMOVED,
+                status if is_error(status) => ERROR_REMOVED,
+                _ => STATUS_REMOVED,
+            };
             c.note(rule, "answers", status, Value::Null);
             problems_gone(c, status, &before.problems);
         }
@@ -125,6 +130,21 @@ fn problems_gone(c: &mut Comparison<'_>, status: &str, old: &BTreeMap<String, Va
     }
 }
 
+/// Response headers that protect the user: they end a session, or restrict
+/// caches and browsers.
+const PROTECTIVE: [&str; 10] = [
+    "cache-control",
+    "clear-site-data",
+    "content-disposition",
+    "content-security-policy",
+    "cross-origin-opener-policy",
+    "cross-origin-resource-policy",
+    "set-cookie",
+    "strict-transport-security",
+    "x-content-type-options",
+    "x-frame-options",
+];
+
 fn headers(
     c: &mut Comparison<'_>,
     at: &str,
@@ -142,6 +162,9 @@ fn headers(
         // `None` is less than false, which is less than true.
         let rule = match before.cmp(&after) {
             std::cmp::Ordering::Less => REPLY_HEADER_ADDED,
+            std::cmp::Ordering::Greater if PROTECTIVE.contains(&name.as_str()) => {
+                REPLY_GUARD_REMOVED
+            }
             std::cmp::Ordering::Greater => REPLY_HEADER_REMOVED,
             std::cmp::Ordering::Equal => continue,
         };

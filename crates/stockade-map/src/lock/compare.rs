@@ -10,17 +10,16 @@ use super::change::{Change, Changes};
 use super::entry::{FALLBACK, RouteLock};
 use super::file::Lock;
 use super::pairs::{Pairs, pairs_of};
-use super::rules::{
-    FALLBACK_ADDED, FALLBACK_REMOVED, LockRule, ROUTE_ADDED, ROUTE_REMOVED, ROUTE_SUNSET,
-};
+use super::rules::{FALLBACK_REMOVED, LockRule, ROUTE_REMOVED, ROUTE_SUNSET};
 use super::schema::Direction;
-use super::{route, router, secrets, unexplained};
+use super::{policy, route, router, secrets, unexplained};
 use crate::schemas::{PLACE as SCHEMAS, references};
 
 /// Returns the differences between two locks.
 pub(super) fn changes(old: &Lock, new: &Lock, now: SystemTime) -> Changes {
     let mut comparison = Comparison::new(old, new, now);
     router::compare(&mut comparison);
+    policy::compare(&mut comparison);
     let Pairs { same, gone, added } = pairs_of(old, new);
     for label in gone {
         let docs = old.routes.get(label).map(|route| &route.docs);
@@ -35,9 +34,8 @@ pub(super) fn changes(old: &Lock, new: &Lock, now: SystemTime) -> Changes {
     }
     for label in added {
         comparison.routes = vec![label.clone()];
-        let rule = if label.starts_with(FALLBACK) { FALLBACK_ADDED } else { ROUTE_ADDED };
-        comparison.note(rule, "", Value::Null, label);
         if let Some(route) = new.routes.get(label) {
+            route::added(&mut comparison, label, route);
             secrets::added(&mut comparison, route);
         }
     }
@@ -53,7 +51,7 @@ pub(super) fn changes(old: &Lock, new: &Lock, now: SystemTime) -> Changes {
     }
     comparison.routes.clear();
     unexplained::elsewhere(&mut comparison);
-    Changes::of(comparison.found)
+    Changes::of(comparison.found, &new.places)
 }
 
 /// A comparison of two locks.
@@ -88,14 +86,8 @@ impl<'a> Comparison<'a> {
         before: impl Serialize,
         after: impl Serialize,
     ) {
-        let change = Change {
-            rule,
-            routes: self.routes.clone(),
-            at: at.into(),
-            before: value_of(before),
-            after: value_of(after),
-        };
-        self.found.push(change);
+        let (before, after) = (value_of(before), value_of(after));
+        self.found.push(Change::new(rule, self.routes.clone(), at.into(), before, after));
     }
 
     /// Returns true if a change is recorded at a place or within it. Ignores

@@ -235,7 +235,7 @@ impl RouteLock {
 /// Returns the entry of a middleware, or `None` if the framework adds it for a
 /// route option, because the lock has that option elsewhere. Omits names that
 /// the program did not set, because they depend on the compiler.
-fn middleware_of(middleware: &MiddlewareInfo) -> Option<String> {
+pub(super) fn middleware_of(middleware: &MiddlewareInfo) -> Option<String> {
     middleware.level?;
     let name = if middleware.is_named { middleware.name.as_str() } else { "" };
     Some(match (name, middleware.is_opaque) {

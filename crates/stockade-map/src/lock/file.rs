@@ -12,11 +12,12 @@ use stockade_errors::{ConfigError, ConfigIssue};
 use super::change::Changes;
 use super::compare;
 use super::entry::{RouteLock, label};
+use super::places::Places;
 use super::write::text_of;
-use crate::{CorsInfo, QuotaInfo, RouteMap, RouterInfo, TrailingSlash};
+use crate::{CorsInfo, PolicyInfo, QuotaInfo, RouteMap, RouterInfo, TrailingSlash};
 
 /// The number of the format that this version writes and reads.
-const FORMAT: u64 = 1;
+pub(super) const FORMAT: u64 = 1;
 
 /// The surface of an application: everything that affects clients or security.
 ///
@@ -24,12 +25,26 @@ const FORMAT: u64 = 1;
 /// application always produces the same bytes. The lock omits source locations,
 /// the version, function names from the compiler, the framework's own texts,
 /// and settings that depend on the environment.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Lock {
     pub(super) router: RouterLock,
     /// By method and path.
     pub(super) routes: BTreeMap<String, RouteLock>,
     pub(super) schemas: BTreeMap<String, Value>,
+    /// The policy; empty if there is none, and `None` in the file of an older
+    /// version.
+    pub(super) policy: Option<PolicyInfo>,
+    pub(super) places: Places,
+}
+
+/// Compares everything that the file contains.
+impl PartialEq for Lock {
+    fn eq(&self, other: &Self) -> bool {
+        self.router == other.router
+            && self.routes == other.routes
+            && self.schemas == other.schemas
+            && self.policy == other.policy
+    }
 }
 
 /// The settings of a router in a lock.
@@ -57,6 +72,8 @@ pub(super) struct RouterLock {
 #[serde(deny_unknown_fields)]
 struct File {
     format: u64,
+    #[serde(default)]
+    policy: Option<PolicyInfo>,
     router: RouterLock,
     routes: BTreeMap<String, RouteLock>,
     schemas: BTreeMap<String, Value>,
@@ -102,7 +119,15 @@ impl Lock {
             }
         }
         ConfigError::check(mistakes)?;
-        Ok(Self { router: RouterLock::of(&map.router), routes, schemas: map.schemas.clone() })
+        let mut policy = map.policy.clone().unwrap_or_default();
+        policy.location = None;
+        Ok(Self {
+            router: RouterLock::of(&map.router),
+            routes,
+            schemas: map.schemas.clone(),
+            policy: Some(policy),
+            places: Places::of(map),
+        })
     }
 
     /// Parses the text of a lock.
@@ -127,10 +152,18 @@ impl Lock {
             }
             _ => return Err(LockError::new("its `format` is missing or unknown")),
         }
+        if let Some(routers) = value.get("routers").and_then(Value::as_object) {
+            let names = routers.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            return Err(LockError::new(format!(
+                "it describes the routers {names}: compare it with all of them, by \
+                 `assert_routes_lock([(\"name\", router), …], path)`"
+            )));
+        }
         // Parses the text directly, because an error then names its line.
         let file: File = serde_json::from_str(text)
             .map_err(|error| LockError::new(format!("it is not a lock: {error}")))?;
-        Ok(Self { router: file.router, routes: file.routes, schemas: file.schemas })
+        let File { policy, router, routes, schemas, .. } = file;
+        Ok(Self { router, routes, schemas, policy, places: Places::default() })
     }
 
     /// Returns the differences from this lock to a newer lock. `now` is
@@ -141,15 +174,36 @@ impl Lock {
     }
 }
 
-/// Writes the file, with a trailing newline.
-impl fmt::Display for Lock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = json!({
-            "format": FORMAT,
+impl Lock {
+    /// Returns the content of the file, without its format.
+    pub(super) fn value(&self) -> Value {
+        let mut value = json!({
             "router": self.router,
             "routes": self.routes,
             "schemas": self.schemas,
         });
+        if let Some(policy) = &self.policy {
+            value["policy"] = json!(policy);
+        }
+        value
+    }
+
+    /// Returns the labels of the routes.
+    pub(super) fn labels(&self) -> Value {
+        self.routes.keys().map(String::as_str).collect()
+    }
+
+    /// Returns the same lock without routes.
+    pub(super) fn without_routes(&self) -> Self {
+        Self { routes: BTreeMap::new(), schemas: BTreeMap::new(), ..self.clone() }
+    }
+}
+
+/// Writes the file, with a trailing newline.
+impl fmt::Display for Lock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut value = self.value();
+        value["format"] = FORMAT.into();
         writeln!(f, "{}", text_of(&value))
     }
 }

@@ -9,6 +9,7 @@ use super::rules::{
     GRAPHQL_ADDED, GRAPHQL_RELAXED, GRAPHQL_REMOVED, GRAPHQL_REQUIRED, GRAPHQL_TYPE, LockRule,
     OUT_SECRET_ADDED,
 };
+use crate::PolicyInfo;
 use crate::policy::secrets::secret_fields;
 
 type Members = BTreeMap<String, String>;
@@ -30,7 +31,7 @@ pub(super) fn compare(c: &mut Comparison<'_>, old: &Members, new: &Members) {
         let is_demanded = is_input(name) && is_required(after) && has_owner(old, name);
         let rule = if is_demanded { GRAPHQL_REQUIRED } else { GRAPHQL_ADDED };
         c.note(rule, format!("graphql/{name}"), Value::Null, after);
-        if !is_input(name) && is_secret(name) {
+        if !is_input(name) && is_secret(name, c.new.policy.as_ref()) {
             c.note(OUT_SECRET_ADDED, format!("graphql/{name}"), Value::Null, after);
         }
     }
@@ -80,8 +81,8 @@ fn has_owner(old: &Members, name: &str) -> bool {
 }
 
 /// Returns true if the name of a field suggests a secret.
-fn is_secret(name: &str) -> bool {
+fn is_secret(name: &str, policy: Option<&PolicyInfo>) -> bool {
     let field = name.rsplit_once('.').map_or(name, |(_, field)| field);
     let schema = json!({ "type": "object", "properties": { field: { "type": "string" } } });
-    !secret_fields(&BTreeMap::new(), &schema, "data").is_empty()
+    !secret_fields(&BTreeMap::new(), &schema, "data", policy).is_empty()
 }

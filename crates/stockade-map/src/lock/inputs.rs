@@ -8,7 +8,8 @@ use super::compare::Comparison;
 use super::entry::{BodyLock, RouteLock};
 use super::rules::{
     BODY_ADDED, BODY_OPTIONAL, BODY_REMOVED, BODY_REQUIRED, BODY_TYPE_ADDED, BODY_TYPE_KNOWN,
-    BODY_TYPE_REMOVED, FIELD_DEMANDED, FIELD_IGNORED, FIELD_OPTIONAL, FIELD_READ,
+    BODY_TYPE_REMOVED, CHECK_IGNORED, FIELD_DEMANDED, FIELD_IGNORED, FIELD_OPTIONAL, FIELD_READ,
+    GUARD_IGNORED, IDENTITY_READ, LockRule,
 };
 use super::schema::Direction;
 
@@ -32,6 +33,13 @@ pub(super) fn compare(c: &mut Comparison<'_>, old: &RouteLock, new: &RouteLock) 
     }
 }
 
+/// Reports the headers of a new route that may claim to be a user.
+pub(super) fn added(c: &mut Comparison<'_>, new: &RouteLock) {
+    for name in new.headers.keys().filter(|name| claims_user(name)) {
+        c.note(IDENTITY_READ, format!("headers/{name}"), Value::Null, "read");
+    }
+}
+
 fn fields(
     c: &mut Comparison<'_>,
     place: &str,
@@ -47,13 +55,39 @@ fn fields(
     for name in new.keys().chain(gone) {
         let (before, after) = (old.get(name), new.get(name));
         let rule = match (before, after) {
+            (None, Some(_)) if place == "headers" && claims_user(name) => IDENTITY_READ,
             (None | Some(false), Some(true)) => FIELD_DEMANDED,
             (None, Some(false)) => FIELD_READ,
             (Some(true), Some(false)) => FIELD_OPTIONAL,
-            (Some(_), None) => FIELD_IGNORED,
+            (Some(_), None) => ignored(place, name),
             _ => continue,
         };
         c.note(rule, format!("{place}/{name}"), words(before), words(after));
+    }
+}
+
+/// Returns true if a header may claim to be a user. Only a proxy should send
+/// such a header, but every client can.
+fn claims_user(name: &str) -> bool {
+    let words = ["account", "email", "group", "identity", "role", "subject", "tenant", "user"];
+    let mut parts = name.split(['-', '_']);
+    (name.starts_with("x-") || name.starts_with("remote"))
+        && parts.any(|part| words.iter().any(|word| part.starts_with(word)))
+}
+
+/// Returns the rule for a header or a cookie that is no longer read. Checks read
+/// some headers, and clients that pass the check do not notice a removed one.
+fn ignored(place: &str, name: &str) -> LockRule {
+    match name {
+        _ if place == "cookies" => GUARD_IGNORED,
+        "cookie" | "idempotency-key" | "if-match" | "if-unmodified-since" => GUARD_IGNORED,
+        "authorization"
+        | "graphql-require-preflight"
+        | "origin"
+        | "proxy-authorization"
+        | "referer" => CHECK_IGNORED,
+        _ if name.starts_with("sec-fetch-") => CHECK_IGNORED,
+        _ => FIELD_IGNORED,
     }
 }
 
@@ -79,5 +113,20 @@ fn body(c: &mut Comparison<'_>, old: &BodyLock, new: &BodyLock) {
     };
     for media_type in new.content.keys().filter(|it| !is_known(it)) {
         c.note(BODY_TYPE_ADDED, "body", Value::Null, media_type);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recognizes_headers_that_claim_a_user() {
+        for name in ["x-user", "x-user-id", "x-forwarded-user", "remote-user", "x-tenant-id"] {
+            assert!(claims_user(name), "{name}");
+        }
+        for name in ["x-request-id", "user-agent", "x-api-key", "traceparent", "x-superuser"] {
+            assert!(!claims_user(name), "{name}");
+        }
     }
 }

@@ -38,7 +38,11 @@
 // - `graphql`: the members of a GraphQL schema; `idempotency`: the keys of a
 //   route.
 // - `schema`: the schemas of requests and responses.
+// - `policy`: the rules and exceptions of the policy.
+// - `several`: the locks of several routers.
 // - `unexplained`: differences that no other module reports.
+// - `places`: the source locations of a change; `fix`: how to undo it; `group`:
+//   the changes with one cause.
 
 mod access;
 mod answers;
@@ -47,16 +51,21 @@ mod committed;
 mod compare;
 mod entry;
 mod file;
+mod fix;
 mod graphql;
+mod group;
 mod idempotency;
 mod inputs;
 mod limits;
 mod pairs;
+mod places;
+mod policy;
 mod route;
 mod router;
 mod rules;
 mod schema;
 mod secrets;
+mod several;
 mod unexplained;
 mod write;
 
@@ -64,4 +73,6 @@ pub use change::{Change, Changes};
 #[doc(hidden)]
 pub use committed::CommittedLock;
 pub use file::{Lock, LockError};
+pub use group::ChangeGroup;
 pub use rules::{LockRule, RULES};
+pub use several::RouterLocks;

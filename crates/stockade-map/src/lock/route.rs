@@ -5,15 +5,15 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 
 use super::compare::{Comparison, value_of};
-use super::entry::RouteLock;
+use super::entry::{FALLBACK, RouteLock};
 use super::rules::{
-    AS_A_WHOLE, CONSTRAINT_ADDED, CONSTRAINT_CHANGED, CONSTRAINT_REMOVED, OPERATION_ID,
-    PARAM_OPTIONAL, PARAM_RENAMED, PARAM_REQUIRED, ROUTE_DEPRECATED, ROUTE_HIDDEN, ROUTE_SHOWN,
-    ROUTE_TEXT, SUNSET_EARLIER, SUNSET_LATER,
+    AS_A_WHOLE, CONSTRAINT_ADDED, CONSTRAINT_CHANGED, CONSTRAINT_REMOVED, FALLBACK_ADDED,
+    OPERATION_ID, PARAM_OPTIONAL, PARAM_RENAMED, PARAM_REQUIRED, ROUTE_ADDED, ROUTE_ADDED_OPEN,
+    ROUTE_DEPRECATED, ROUTE_HIDDEN, ROUTE_SHOWN, ROUTE_TEXT, SUNSET_EARLIER, SUNSET_LATER,
 };
 use super::schema::Direction;
 use super::{access, answers, graphql, idempotency, inputs, limits, router};
-use crate::RouteDocs;
+use crate::{Need, RouteDocs};
 
 /// Compares the old and the new entry of a route, each with its label.
 pub(super) fn compare(
@@ -40,6 +40,19 @@ pub(super) fn compare(
     }
     if let (Some(before), Some(after)) = (&old.web_socket, &new.web_socket) {
         router::web_socket(c, before, after);
+    }
+}
+
+/// Reports a new route. If it is open to everybody, the new value is the reason.
+pub(super) fn added(c: &mut Comparison<'_>, label: &str, new: &RouteLock) {
+    inputs::added(c, new);
+    if label.starts_with(FALLBACK) {
+        c.note(FALLBACK_ADDED, "", Value::Null, label);
+    } else if new.access.user == Need::Required {
+        c.note(ROUTE_ADDED, "", Value::Null, label);
+    } else {
+        let reason = new.access.public.as_deref().unwrap_or("without a reason");
+        c.note(ROUTE_ADDED_OPEN, "access/public", Value::Null, reason);
     }
 }
 

@@ -1,5 +1,7 @@
 //! The comparison of the settings of a router, of CORS, and of WebSockets.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::compare::Comparison;
@@ -35,7 +37,9 @@ pub(super) fn compare(c: &mut Comparison<'_>) {
     quota(c, "router/rate_limit", old.rate_limit.as_ref(), new.rate_limit.as_ref());
     let rules = (BODY_LOWER, BODY_HIGHER);
     amount(c, "router/max_body", Some(old.max_body), Some(new.max_body), rules);
-    if old.trust_proxy != new.trust_proxy {
+    // The order of networks does not matter.
+    let proxies = |trust: &[String]| trust.iter().cloned().collect::<BTreeSet<String>>();
+    if proxies(&old.trust_proxy) != proxies(&new.trust_proxy) {
         c.note(PROXY_CHANGED, "router/trust_proxy", &old.trust_proxy, &new.trust_proxy);
     }
     if old.expose_errors != new.expose_errors {

@@ -63,6 +63,7 @@ macro_rules! rules {
 
 rules! {
     ROUTE_ADDED "route-added" COMPATIBLE "a route, or a method of a path, is new";
+    ROUTE_ADDED_OPEN "route-added-open" WEAKENING "a route that does not require a user is new";
     ROUTE_REMOVED "route-removed" BREAKING "a route, or a method of a path, was removed";
     ROUTE_SUNSET "route-removed-after-sunset" COMPATIBLE "a route was removed after its `sunset`";
     ROUTE_HIDDEN "route-hidden" BREAKING "the documentation no longer lists the route";
@@ -83,6 +84,9 @@ rules! {
     FIELD_DEMANDED "request-header-required" BREAKING "a header or cookie became required";
     FIELD_OPTIONAL "request-header-optional" COMPATIBLE "a header or cookie became optional";
     FIELD_IGNORED "request-header-removed" BREAKING "a header or cookie is no longer read";
+    IDENTITY_READ "request-identity-added" WEAKENING "a header that may claim to be a user, such as `X-User`, is read";
+    CHECK_IGNORED "request-check-removed" WEAKENING "a header that checks read, such as `Origin` or `Authorization`, is no longer read";
+    GUARD_IGNORED "request-guard-removed" BOTH "a cookie, an idempotency key or a precondition such as `If-Match` is no longer read";
     BODY_ADDED "request-body-added" COMPATIBLE "an optional body is new";
     BODY_REQUIRED "request-body-required" BREAKING "a body became required";
     BODY_OPTIONAL "request-body-optional" COMPATIBLE "the body became optional";
@@ -121,6 +125,7 @@ rules! {
     STATUS_REMOVED "success-removed" BREAKING "a success status was removed";
     ERROR_ADDED "error-added" COMPATIBLE "an error is new";
     ERROR_REMOVED "error-removed" COMPATIBLE "an error was removed";
+    CHECK_REMOVED "check-removed" WEAKENING "a route no longer rejects requests with 401 or 403";
     REPLY_TYPE_ADDED "reply-media-type-added" COMPATIBLE "a media type of a response is new";
     REPLY_TYPE_KNOWN "reply-media-type-described" COMPATIBLE "the media type of a response is now described";
     REPLY_TYPE_REMOVED "reply-media-type-removed" BREAKING "a media type of a response was removed";
@@ -132,6 +137,8 @@ rules! {
     PROBLEM_REMOVED "problem-type-removed" BREAKING "an error no longer has a problem type, or its members";
     REPLY_HEADER_ADDED "reply-header-added" COMPATIBLE "a response header is new, or now always present";
     REPLY_HEADER_REMOVED "reply-header-removed" BREAKING "a response header was removed, or is not always present";
+
+    REPLY_GUARD_REMOVED "reply-guard-removed" BOTH "a response header that protects users, such as `Set-Cookie` or `Cache-Control`, was removed, or is not always present";
 
     OUT_FIELD_ADDED "reply-field-added" COMPATIBLE "a field is new";
     GRAPHQL_REMOVED "graphql-removed" BREAKING "a field, an argument or a value of a GraphQL schema was removed";
@@ -232,6 +239,16 @@ rules! {
     LANGUAGE_ADDED "language-added" COMPATIBLE "error messages have a new language";
     LANGUAGE_REMOVED "language-removed" BREAKING "error messages no longer have a language";
     LANGUAGE_DEFAULT "language-default-changed" BREAKING "the default language of error messages changed";
+    ROUTER_ADDED "router-added" COMPATIBLE "the program has another router";
+    ROUTER_REMOVED "router-removed" BREAKING "a router of the program was removed";
+    POLICY_ADDED "policy-added" COMPATIBLE "the router has a policy";
+    POLICY_REMOVED "policy-removed" WEAKENING "the router no longer has a policy";
+    POLICY_RULE_ADDED "policy-rule-added" COMPATIBLE "the policy has a new rule";
+    POLICY_RULE_REMOVED "policy-rule-removed" WEAKENING "the policy no longer has a rule, or disables it";
+    EXCEPTION_ADDED "policy-exception-added" WEAKENING "the policy allows a violation of a rule";
+    EXCEPTION_REMOVED "policy-exception-removed" COMPATIBLE "the policy no longer has an exception";
+    EXCEPTION_TEXT "policy-exception-text-changed" TEXT "the reason of an exception has a new wording";
+    HARMLESS_ADDED "policy-field-not-secret" WEAKENING "the policy declares that a field is not a secret";
     FALLBACK_ADDED "fallback-added" WEAKENING "a handler now receives requests that match no route";
     FALLBACK_REMOVED "fallback-removed" BREAKING "no handler receives requests that match no route";
     WEB_SOCKETS_ON "web-sockets-enabled" COMPATIBLE "the router may have WebSockets";

@@ -16,12 +16,12 @@ use crate::policy::secrets::secret_fields;
 
 /// Reports the secrets of a new route.
 pub(super) fn added(c: &mut Comparison<'_>, route: &RouteLock) {
-    note(c, secrets_of(c.new, route));
+    note(c, secrets_of(c, c.new, route));
 }
 
 /// Reports the secrets that a route did not send before.
 pub(super) fn compare(c: &mut Comparison<'_>, old: &RouteLock, new: &RouteLock) {
-    let (before, after) = (secrets_of(c.old, old), secrets_of(c.new, new));
+    let (before, after) = (secrets_of(c, c.old, old), secrets_of(c, c.new, new));
     note(c, after.difference(&before).cloned().collect());
 }
 
@@ -31,8 +31,10 @@ fn note(c: &mut Comparison<'_>, places: BTreeSet<String>) {
     }
 }
 
-/// Returns the places of secrets in all responses and messages of a route.
-fn secrets_of(lock: &Lock, route: &RouteLock) -> BTreeSet<String> {
+/// Returns the places of secrets in all responses and messages of a route. The
+/// new policy declares which fields are harmless.
+fn secrets_of(c: &Comparison<'_>, lock: &Lock, route: &RouteLock) -> BTreeSet<String> {
+    let policy = c.new.policy.as_ref();
     let values = values_of(route, Direction::Reply).into_iter();
-    values.flat_map(|value| secret_fields(&lock.schemas, value, "body")).collect()
+    values.flat_map(|value| secret_fields(&lock.schemas, value, "body", policy)).collect()
 }

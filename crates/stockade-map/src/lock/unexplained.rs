@@ -56,6 +56,12 @@ pub(super) fn elsewhere(c: &mut Comparison<'_>) {
             c.note(UNEXPLAINED, at, before, after);
         }
     }
+    if let (Some(before), Some(after)) = (&c.old.policy, &c.new.policy)
+        && before != after
+        && !c.has_noted(0, "policy")
+    {
+        c.note(UNEXPLAINED, "policy", before, after);
+    }
     let (old, new) = (c.old, c.new);
     for (name, before) in &old.schemas {
         let at = format!("{SCHEMAS}{name}");
@@ -120,7 +126,8 @@ fn resolved(schema: &Value, lock: &Lock, depth: usize) -> Value {
 fn normal_members(members: &Map<String, Value>) -> Map<String, Value> {
     let normal = |(name, value): (&String, &Value)| {
         let mut value = normal(value);
-        let is_set = matches!(&**name, "accepts" | "enum" | "origins" | "required" | "type");
+        let is_set =
+            matches!(&**name, "accepts" | "enum" | "origins" | "required" | "trust_proxy" | "type");
         if let Value::Array(items) = &mut value
             && is_set
         {

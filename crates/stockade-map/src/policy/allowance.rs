@@ -13,7 +13,7 @@ use crate::{RouteInfo, RouteMap};
 const ALLOWANCES: &str = "allowances";
 
 /// The id of findings about the list of public routes.
-const PUBLIC_ROUTES: &str = "public-routes";
+pub(super) const PUBLIC_ROUTES: &str = "public-routes";
 
 /// The label of the fallback, which does not exist if the routes are in another
 /// host.
@@ -60,6 +60,12 @@ impl Allowance {
         let path = subject.split_once(' ').map(|(_, path)| path);
         let below = path.and_then(|path| path.strip_prefix(self.target.trim_end_matches('/')));
         below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Returns its name in a lock.
+    pub(super) fn key(&self) -> String {
+        let below = if self.is_path { "below " } else { "" };
+        format!("{} {below}{}", self.rule, self.target)
     }
 
     /// Returns the code of the call that adds it to a policy.
@@ -124,7 +130,8 @@ impl Policy {
     /// Checks all routes.
     pub(super) fn validate(&self, map: &RouteMap) -> Verdict {
         let mut verdict = Verdict { findings: Vec::new(), allowed: Vec::new() };
-        let found = self.rules_in_force().flat_map(|rule| rule.find(map));
+        let own = (!self.not_secret.is_empty()).then(|| self.in_map(map));
+        let found = self.rules_in_force().flat_map(|rule| rule.find(own.as_ref().unwrap_or(map)));
         for finding in found {
             let covers = |it: &Allowance| it.rule == finding.rule && it.covers(&finding.subject);
             match self.allowances.iter().position(covers) {
@@ -135,8 +142,13 @@ impl Policy {
         verdict.findings.extend(self.public_routes.iter().flat_map(|list| list.find(map)));
         let needless = self.needless(map, &verdict.allowed);
         verdict.findings.extend(needless);
+        verdict.findings.extend(self.needless_fields(map));
         verdict.findings.extend(self.wrong_rules());
         drop_repeated(&mut verdict);
+        let of_router = verdict.findings.iter_mut().filter(|finding| finding.subject == ROUTER);
+        for finding in of_router {
+            finding.location = finding.location.take().or_else(|| map.router.location.clone());
+        }
         let labels: Vec<String> = all_routes(map).map(RouteInfo::label).collect();
         // Sort by subject: the router, then each route, then the policy itself.
         let place = |finding: &Finding| match &*finding.subject {
@@ -231,7 +243,7 @@ impl Policy {
     }
 }
 
-fn exception(message: String, location: &'static Location<'static>) -> Finding {
+pub(super) fn exception(message: String, location: &'static Location<'static>) -> Finding {
     Finding { rule: ALLOWANCES.to_owned(), ..Finding::on_policy(message, location) }
 }
 

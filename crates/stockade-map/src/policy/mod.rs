@@ -22,9 +22,12 @@ mod allowance;
 mod audit;
 mod fields;
 mod finding;
+mod info;
+mod not_secret;
 mod rule;
 mod rules;
 pub(crate) mod secrets;
+mod several;
 
 pub use audit::{Audit, AuditedRoute, Exception};
 pub use finding::Finding;
@@ -35,6 +38,7 @@ use std::panic::Location;
 use stockade_errors::ConfigError;
 
 use allowance::{Allowance, LeftOut, PublicRoutes};
+use not_secret::NotSecret;
 use rule::Rule;
 
 use crate::{RouteInfo, RouteMap};
@@ -81,6 +85,7 @@ pub struct Policy {
     allowances: Vec<Allowance>,
     left_out: Vec<LeftOut>,
     public_routes: Option<PublicRoutes>,
+    not_secret: Vec<NotSecret>,
     location: &'static Location<'static>,
 }
 
@@ -94,6 +99,7 @@ impl Policy {
             allowances: Vec::new(),
             left_out: Vec::new(),
             public_routes: None,
+            not_secret: Vec::new(),
             location: Location::caller(),
         }
     }
@@ -216,6 +222,26 @@ impl Policy {
         self
     }
 
+    /// Declares that fields with this name are not secrets, with a reason. Names
+    /// that end with `key`, `token`, `hash` or `digest` suggest a secret, such as
+    /// `content_hash`. Case and word separators do not matter.
+    ///
+    /// The rule `secrets-uncached` and `routes.lock` ignore these fields. An
+    /// unnecessary declaration is a finding.
+    ///
+    /// ```
+    /// use stockade::policy::Policy;
+    /// use stockade::prelude::*;
+    ///
+    /// let policy = Policy::strict().not_secret("content_hash", "a checksum of a public file");
+    /// # drop(policy);
+    /// ```
+    #[track_caller]
+    pub fn not_secret(mut self, field: impl Into<String>, reason: impl Into<String>) -> Self {
+        self.not_secret.push(NotSecret::new(field.into(), reason.into()));
+        self
+    }
+
     /// Returns the rules, without the disabled rules.
     pub fn rules(&self) -> impl Iterator<Item = &RuleInfo> {
         self.rules_in_force().map(|rule| &rule.info)
@@ -269,6 +295,7 @@ impl Policy {
         let allowances = self.allowances.iter().map(|allowance| allowance.location);
         let left_out = self.left_out.iter().map(|it| it.location);
         let list = self.public_routes.iter().map(|list| list.location);
-        [self.location].into_iter().chain(allowances).chain(left_out).chain(list)
+        let not_secret = self.not_secret.iter().map(|it| it.location);
+        [self.location].into_iter().chain(allowances).chain(left_out).chain(list).chain(not_secret)
     }
 }

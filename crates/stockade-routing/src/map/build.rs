@@ -7,6 +7,7 @@ use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use stockade_core::description::{ContentSchema, DescribedRoute, InputFact, InputFrom};
 use stockade_core::{Accepts, BodyKind, Endpoint, RouteDescription};
+use stockade_map::policy::Policy;
 use stockade_path::host::HostPattern;
 use stockade_path::{Param, Pattern, Segment, SegmentPart};
 use stockade_stages::cors::policy_internals::Cors;
@@ -44,6 +45,7 @@ pub(crate) fn map_of(app: &Resolved, is_hosted: bool) -> RouteMap {
     map.fallback = described.next().map(as_fallback);
     map.schemas = schemas.used_by(map.routes.iter().chain(&map.fallback));
     map.mistakes.clone_from(&schemas.mistakes);
+    map.policy = app.routes.policy.as_deref().map(Policy::info);
     map
 }
 
@@ -107,6 +109,7 @@ fn router_of(app: Described<'_>) -> RouterInfo {
     router.languages = languages.unwrap_or_default();
     router.has_fallback = app.routes.fallback.is_some();
     router.is_hosted = app.is_hosted;
+    router.location = app.routes.location.map(Into::into);
     router
 }
 

@@ -32,7 +32,7 @@ const ROWS: [Row; 20] = [
     row(
         "a route no longer requires a user",
         "user",
-        "policy: `access-declared`; lock: `middleware-removed`, `role-not-required`, `user-not-required`",
+        "policy: `access-declared`; lock: `check-removed`, `middleware-removed`, `role-not-required`, `user-not-required`",
     ),
     row(
         "a route no longer requires a role",
@@ -80,7 +80,7 @@ const ROWS: [Row; 20] = [
     row(
         "a public route is added without a reason",
         "an open route",
-        "policy: `access-declared`; lock: `route-added` (compatible)",
+        "policy: `access-declared`; lock: `route-added-open`",
     ),
     row(
         "`expose_errors(true)` is set",
@@ -101,7 +101,7 @@ const ROWS: [Row; 20] = [
     row(
         "a handler has a second path without its guard",
         "a second path",
-        "policy: `access-declared`; lock: `route-added` (compatible)",
+        "policy: `access-declared`; lock: `route-added-open`",
     ),
     Row {
         defence: "an error handler sends the message of a 5xx",

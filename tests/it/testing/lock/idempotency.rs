@@ -27,7 +27,7 @@ pub fn all() -> Vec<Mutation> {
             "- error-added idempotency-added middleware-added reply-header-added \
              request-header-added",
             "BW error-removed idempotency-removed middleware-removed reply-header-removed \
-             request-header-removed",
+             request-guard-removed",
         ),
         mutation(
             "a key is demanded",

@@ -128,7 +128,7 @@ fn secrets() -> Vec<Mutation> {
         mutation(
             "a route with a secret comes",
             (api(routes! {}), sends(object(json!({ "token": text() }), &[]))),
-            "W reply-secret-added route-added",
+            "W reply-secret-added route-added-open",
             "B route-removed",
         ),
         mutation(

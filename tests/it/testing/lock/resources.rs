@@ -73,7 +73,7 @@ pub fn all() -> Vec<Mutation> {
         mutation(
             "a resource is open",
             (router(usual()), router(usual().read(Access::public("a test")))),
-            "W error-removed middleware-removed public-added user-not-required",
+            "W check-removed middleware-removed public-added user-not-required",
             "B error-added middleware-added public-removed user-required",
         ),
         mutation(

@@ -104,13 +104,13 @@ fn access() -> Vec<Mutation> {
         mutation(
             "a user is no longer demanded",
             (behind(vec![user(true)]), behind(vec![user(false)])),
-            "W error-removed user-not-required",
+            "W check-removed user-not-required",
             "B error-added user-required",
         ),
         mutation(
             "nobody is asked any more",
             (behind(vec![user(true)]), behind(vec![])),
-            "W error-removed middleware-removed user-not-required",
+            "W check-removed middleware-removed user-not-required",
             "B error-added middleware-added user-required",
         ),
         mutation(
@@ -128,7 +128,7 @@ fn access() -> Vec<Mutation> {
         mutation(
             "a role is not asked for",
             (roles(&["admin"]), behind(vec![user(true)])),
-            "W error-removed middleware-removed role-not-required",
+            "W check-removed middleware-removed role-not-required",
             "B error-added middleware-added role-required",
         ),
         mutation(
@@ -140,7 +140,7 @@ fn access() -> Vec<Mutation> {
         mutation(
             "a permission has no name",
             (unnamed(), behind(vec![user(true)])),
-            "BW error-removed middleware-removed permission-unnamed-changed",
+            "BW check-removed middleware-removed permission-unnamed-changed",
             "BW error-added middleware-added permission-unnamed-changed",
         ),
         mutation(

@@ -19,8 +19,12 @@ pub(super) const WILDCARD_EXPOSED: BuiltIn = BuiltIn {
                 }
                 _ => return None,
             };
-            let mend =
-                format!("allow it: `.allow(\"wildcard-exposed\", {:?}, \"…\")`", route.label());
+            let guard = match route.is_open() {
+                true => "require a user with `auth`, at the route or its node",
+                false => "check in a guard which paths each user may reach",
+            };
+            let allow = format!("`.allow(\"wildcard-exposed\", {:?}, \"…\")`", route.label());
+            let mend = format!("{guard}; then list it: {allow}");
             Some(Finding::on(route, message).mend(mend))
         })
     },

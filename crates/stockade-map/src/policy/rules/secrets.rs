@@ -46,5 +46,7 @@ fn stored_secret(map: &RouteMap, route: &RouteInfo) -> Option<String> {
         BodyDoc::Content(contents) => contents.as_slice(),
         _ => &[],
     });
-    contents.flat_map(|it| secret_fields(&map.schemas, &it.schema, "body")).next()
+    contents
+        .flat_map(|it| secret_fields(&map.schemas, &it.schema, "body", map.policy.as_ref()))
+        .next()
 }
