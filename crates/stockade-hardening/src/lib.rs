@@ -19,7 +19,8 @@
 // - `properties`: `check_schemas`.
 // - `policy`: `assert_policy`.
 // - `lock`: `assert_routes_lock`.
-// - `into_app`: `IntoApp`; `test_clock`: `TestClock`.
+// - `into_app`: `IntoApp`; `into_routers`: `IntoRouters`; `test_clock`:
+//   `TestClock`.
 // - `sample`: generates one valid request for a route from the map.
 // - `shot`: a request of `hardening` and `properties`; `credentials`: its user;
 //   `idempotency_key`: its key; `any_version`: its `If-Match`; `form`:
@@ -43,6 +44,7 @@ mod hardening;
 pub mod header;
 mod idempotency_key;
 mod into_app;
+mod into_routers;
 mod lock;
 mod policy;
 #[cfg(feature = "proptest")]
@@ -61,6 +63,7 @@ pub use hardening::{
     SkippedAttacks, assert_hardened,
 };
 pub use into_app::IntoApp;
+pub use into_routers::IntoRouters;
 pub use lock::assert_routes_lock;
 pub use policy::assert_policy;
 #[cfg(feature = "proptest")]

@@ -6,17 +6,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use stockade_map::lock::{CommittedLock, Lock};
+use stockade_errors::ConfigError;
+use stockade_map::RouteMap;
+use stockade_map::lock::{CommittedLock, Lock, LockError, RouterLocks};
+use stockade_routing::App;
 
-use crate::IntoApp;
-use crate::fail::or_fail;
+use crate::IntoRouters;
+use crate::fail::{built, or_fail};
 
 /// The environment variable that allows writing the file.
 const VARIABLE: &str = "STOCKADE_LOCK";
 
 /// Fails if the routes of an application differ from a file. Lists the
-/// differences: changes that break clients, changes that weaken protection,
-/// other changes, and text changes.
+/// differences: changes that weaken protection, changes that break clients,
+/// other changes, and text changes. Each entry has its consequences, its source
+/// location, and a fix.
 ///
 /// `path` is relative to the package of the test (`CARGO_MANIFEST_DIR`), or to
 /// the current directory if cargo does not set the variable.
@@ -44,15 +48,57 @@ const VARIABLE: &str = "STOCKADE_LOCK";
 /// }
 /// ```
 ///
+/// Several routers of one program share a file and a report. Give each a name:
+///
+/// ```no_run
+/// # use stockade::prelude::*;
+/// # use stockade::testing::assert_routes_lock;
+/// # fn router() -> Router { Router::new() }
+/// # fn admin_router() -> Router { Router::new() }
+/// assert_routes_lock([("public", router()), ("admin", admin_router())], "routes.lock");
+/// ```
+///
 /// # Panics
 /// Panics if the routes differ, if the file is missing or not a lock file, and
 /// if the router has configuration errors.
 #[track_caller]
-pub fn assert_routes_lock(router: impl IntoApp, path: impl AsRef<Path>) {
-    let app = or_fail(router.into_app());
-    let lock = or_fail(Lock::of(&app.route_map()));
+pub fn assert_routes_lock(routers: impl IntoRouters, path: impl AsRef<Path>) {
+    let lock = or_fail(Locked::of(&built(routers.into_routers())));
     let mode = or_fail(Mode::of(variable(VARIABLE).as_deref(), variable("CI").as_deref()));
     or_fail(compare(&lock, &in_package(path.as_ref()), mode, SystemTime::now()));
+}
+
+/// The lock of one router, or of several.
+enum Locked {
+    One(Lock),
+    Several(RouterLocks),
+}
+
+impl Locked {
+    fn of(routers: &[(String, App)]) -> Result<Self, ConfigError> {
+        if let [(name, app)] = routers
+            && name.is_empty()
+        {
+            return Lock::of(&app.route_map()).map(Self::One);
+        }
+        let maps: Vec<(&str, RouteMap)> =
+            routers.iter().map(|(name, app)| (name.as_str(), app.route_map())).collect();
+        RouterLocks::of(maps.iter().map(|(name, map)| (*name, map))).map(Self::Several)
+    }
+
+    fn compare_file(&self, path: &Path, now: SystemTime) -> Result<CommittedLock, LockError> {
+        match self {
+            Self::One(lock) => lock.compare_file(path, now),
+            Self::Several(locks) => locks.compare_file(path, now),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::One(lock) => lock.to_string(),
+            Self::Several(locks) => locks.to_string(),
+        }
+    }
 }
 
 /// Returns the value of an environment variable, unless it is empty.
@@ -102,11 +148,10 @@ impl Mode {
     }
 }
 
-fn compare(lock: &Lock, path: &Path, mode: Mode, now: SystemTime) -> Result<(), String> {
+fn compare(lock: &Locked, path: &Path, mode: Mode, now: SystemTime) -> Result<(), String> {
     let shown = path.display();
-    let write = || {
-        fs::write(path, lock.to_string()).map_err(|error| format!("cannot write {shown}: {error}"))
-    };
+    let write =
+        || fs::write(path, lock.text()).map_err(|error| format!("cannot write {shown}: {error}"));
     let committed = lock.compare_file(path, now).map_err(|error| error.to_string())?;
     let changes = match committed {
         CommittedLock::Same => return Ok(()),
@@ -133,7 +178,7 @@ fn compare(lock: &Lock, path: &Path, mode: Mode, now: SystemTime) -> Result<(), 
             let nothing = if mode == Mode::None { "" } else { "; nothing was written" };
             Err(format!(
                 "the routes do not match {shown}{nothing}\n\n{changes}\n\
-                 if the change is intended, run `{VARIABLE}={word} cargo test`"
+                 fix the change as shown; if it is intended, run `{VARIABLE}={word} cargo test`"
             ))
         }
     }
@@ -143,18 +188,30 @@ fn compare(lock: &Lock, path: &Path, mode: Mode, now: SystemTime) -> Result<(), 
 mod tests {
     use std::time::Duration;
 
-    use stockade_core::RouteDocs;
+    use stockade_core::description::SecurityScheme;
+    use stockade_core::{Middleware, Request, RouteDescription, RouteDocs};
+    use stockade_errors::ApiError;
     use stockade_routing::Router;
 
     use super::*;
 
-    fn lock(paths: &[&str]) -> Lock {
+    /// A new route without a user is a weakening.
+    fn user() -> Middleware {
+        fn pass(_: &mut Request) -> Result<(), ApiError> {
+            Ok(())
+        }
+        Middleware::new(pass).named("user").describing(|doc: &mut RouteDescription| {
+            doc.finds_user([SecurityScheme::bearer()], true);
+        })
+    }
+
+    fn lock(paths: &[&str]) -> Locked {
         let mut router = Router::new();
         for path in paths {
             let docs = RouteDocs::new("x").deprecated_since("2020-01-01").sunset("2021-01-01");
-            router.get(path, async || "x").docs(docs);
+            router.get(path, async || "x").docs(docs).middleware(user());
         }
-        Lock::of(&router.build().unwrap().route_map()).unwrap()
+        Locked::One(Lock::of(&router.build().unwrap().route_map()).unwrap())
     }
 
     /// Returns a path that only this test uses.
@@ -188,7 +245,7 @@ mod tests {
         assert!(!path.exists());
         compare(&lock(&["/a"]), &path, Mode::Harmless, SystemTime::now()).unwrap();
         assert_eq!(compare(&lock(&["/a"]), &path, Mode::None, SystemTime::now()), Ok(()));
-        fs::write(&path, lock(&["/a"]).to_string().replace('\n', "\r\n")).unwrap();
+        fs::write(&path, lock(&["/a"]).text().replace('\n', "\r\n")).unwrap();
         assert_eq!(compare(&lock(&["/a"]), &path, Mode::None, SystemTime::now()), Ok(()));
         fs::remove_file(path).unwrap();
     }
@@ -199,15 +256,15 @@ mod tests {
         let (two, one) = (lock(&["/a", "/b"]), lock(&["/a"]));
         // Long before the sunset.
         let now = SystemTime::UNIX_EPOCH;
-        fs::write(&path, two.to_string()).unwrap();
+        fs::write(&path, two.text()).unwrap();
         for mode in [Mode::None, Mode::Harmless] {
             let error = compare(&one, &path, mode, now).unwrap_err();
             assert!(error.contains("[breaking] route-removed"), "{error}");
             assert!(error.contains("STOCKADE_LOCK=accept"), "{error}");
-            assert_eq!(fs::read_to_string(&path).unwrap(), two.to_string());
+            assert_eq!(fs::read_to_string(&path).unwrap(), two.text());
         }
         compare(&one, &path, Mode::All, now).unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), one.to_string());
+        assert_eq!(fs::read_to_string(&path).unwrap(), one.text());
         let error = compare(&two, &path, Mode::None, now).unwrap_err();
         assert!(error.contains("STOCKADE_LOCK=write"), "{error}");
         compare(&two, &path, Mode::Harmless, now).unwrap();
@@ -220,7 +277,7 @@ mod tests {
     #[test]
     fn never_overwrites_an_unreadable_file() {
         let path = path("broken");
-        let good = lock(&["/a"]).to_string();
+        let good = lock(&["/a"]).text();
         let newer = good.replace("\"format\": 1", "\"format\": 2");
         let merged = format!("<<<<<<< HEAD\n{good}");
         let unknown = good.replace("\"routes\": {", "\"other\": 1,\n  \"routes\": {");

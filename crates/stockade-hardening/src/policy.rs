@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use stockade_map::RouteMap;
 use stockade_map::policy::Policy;
 
-use crate::IntoApp;
-use crate::fail::{fail, or_fail};
+use crate::IntoRouters;
+use crate::fail::{built, fail};
 
 /// Checks that the routes of a router or an app follow a policy. A failure
 /// lists every violation with file and line.
@@ -19,13 +20,23 @@ use crate::fail::{fail, or_fail};
 /// assert_policy(create_router(api, RouterOptions::new()), &Policy::recommended());
 /// ```
 ///
+/// Several routers of a program share a policy: give each a name, as for
+/// [`assert_routes_lock`](crate::assert_routes_lock).
+///
 /// # Panics
 /// Panics if a route violates a rule, or if the router has configuration
 /// errors.
 #[track_caller]
-pub fn assert_policy(router: impl IntoApp, policy: &Policy) {
-    let app = or_fail(router.into_app());
-    let findings = policy.check(&app.route_map());
+pub fn assert_policy(routers: impl IntoRouters, policy: &Policy) {
+    let routers = built(routers.into_routers());
+    let findings = match routers.as_slice() {
+        [(name, app)] if name.is_empty() => policy.check(&app.route_map()),
+        _ => {
+            let maps: Vec<(&str, RouteMap)> =
+                routers.iter().map(|(name, app)| (name.as_str(), app.route_map())).collect();
+            policy.check_all(maps.iter().map(|(name, map)| (*name, map)))
+        }
+    };
     if findings.is_empty() {
         return;
     }

@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue, Method, header};
 use stockade_errors::ConfigError;
 #[cfg(feature = "contract")]
 use stockade_hardening::Contract;
-use stockade_hardening::fail::{fail, or_fail};
+use stockade_hardening::fail::{built, fail, or_fail};
 use stockade_hardening::header::{bearer_value, header_of};
 use stockade_hardening::{IntoApp, TestClock};
 use stockade_routing::{HostOptions, Router};
@@ -57,7 +57,7 @@ impl TestClient {
     #[track_caller]
     #[must_use]
     pub fn new(router: impl IntoApp) -> Self {
-        or_fail(Self::try_new(router))
+        built(Self::try_new(router))
     }
 
     /// Creates an in-process client for a router or an app.

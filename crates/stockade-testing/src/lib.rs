@@ -122,8 +122,8 @@ pub use stockade_conformance as conformance;
 #[doc(inline)]
 pub use stockade_hardening::{
     AttackFamily, Credentials, FamilyCount, Hardening, HardeningFailure, HardeningReport, IntoApp,
-    MultipartForm, NotAttacked, SkippedAttacks, TestClock, assert_hardened, assert_policy,
-    assert_routes_lock,
+    IntoRouters, MultipartForm, NotAttacked, SkippedAttacks, TestClock, assert_hardened,
+    assert_policy, assert_routes_lock,
 };
 #[cfg(feature = "contract")]
 #[doc(inline)]

@@ -34,7 +34,7 @@ pub use self::report::{
     AttackFamily, FamilyCount, HardeningFailure, HardeningReport, NotAttacked, SkippedAttacks,
 };
 use self::runner::Runner;
-use crate::fail::{fail, or_fail};
+use crate::fail::{built, fail};
 use crate::{Credentials, IntoApp, TestClock};
 
 /// Attacks the application in process with all nine attack families, and fails
@@ -151,7 +151,7 @@ impl Hardening {
     /// Panics if the router has configuration errors.
     #[track_caller]
     pub fn new(app: impl IntoApp) -> Self {
-        let (app, clock) = or_fail(at_held_clock(app));
+        let (app, clock) = built(at_held_clock(app));
         Self {
             app,
             clock,

@@ -34,7 +34,7 @@ use self::progress::Progress;
 pub use self::report::{NotChecked, Property, PropertyFailure, RouteReport, SchemaReport};
 use self::route::RouteCheck;
 use crate::credentials::Users;
-use crate::fail::{fail, or_fail};
+use crate::fail::{built, fail};
 use crate::{Contract, Credentials, IntoApp};
 
 /// Creates a check that the routes of an application follow their schemas:
@@ -270,7 +270,7 @@ impl PropertyCheck {
     /// cannot [start](App::start).
     pub async fn run(self) -> SchemaReport {
         let location = self.location;
-        let report = or_fail(self.try_run().await);
+        let report = built(self.try_run().await);
         if !report.is_passed() {
             fail(format_args!("check_schemas at {location}\n{report}"));
         }
