@@ -107,7 +107,7 @@ fn program(fault: Option<Fault>) -> Router {
         true => me.public("the name is not a secret"),
         false => me.middleware(token()),
     };
-    let list = [Some(token()), unless(Fault::Role, with_role("admin").into_middleware())];
+    let list = [Some(token()), unless(Fault::Role, with_role("admin"))];
     router.get("/users", async || "all").middleware(list.into_iter().flatten().collect::<Vec<_>>());
     let csrf = Middleware::new(with_cross_origin_protection());
     let list = [unless(Fault::CrossOrigin, csrf), Some(token())];
@@ -211,8 +211,8 @@ fn names_fault_place_and_fix_first() {
     let header = ["GET /mail", "reads the user from a header that clients can send"];
     check(Fault::UserFromHeader, "middleware-opaque-changed", 1, &header);
     let header = ["GET /mail", "headers/x-user", "authenticate the user with `auth`"];
-    check(Fault::UserFromDescribedHeader, "request-identity-added", 1, &header);
-    check(Fault::Secret, "reply-secret-added", 2, &["body.content_hash", "Policy::not_secret"]);
+    check(Fault::UserFromDescribedHeader, "request-identity-added", 2, &header);
+    check(Fault::Secret, "reply-secret-added", 3, &["body.content_hash", "Policy::not_secret"]);
     let headers = ["router/security_headers", "lock.rs:"];
     check(Fault::SecurityHeaders, "security-header-removed", 8, &headers);
     check(Fault::Policy, "policy-removed", 2, &["add `.policy(…)` to the router"]);
@@ -238,7 +238,11 @@ fn declared_fields_are_not_secrets() {
     };
     let ids = |changes: &Changes| changes.iter().map(|it| it.rule.id).collect::<Vec<_>>();
     let declared = with(policy(None).not_secret("contentHash", "everybody may read the file"));
-    assert_eq!(ids(&declared), ["policy-field-not-secret", "reply-field-added"], "{declared}");
+    assert_eq!(
+        ids(&declared),
+        ["policy-field-not-secret", "reply-field-added", "schema-renamed"],
+        "{declared}"
+    );
     assert!(declared.to_string().contains("everybody may read the file"), "{declared}");
     assert!(ids(&with(policy(None))).contains(&"reply-secret-added"));
     let error = program(None).policy(policy(None).not_secret("contentHash", "no such field"));
@@ -284,7 +288,7 @@ fn an_open_wildcard_needs_a_guard_first() {
 /// The internal router. Its login is Basic, which browsers send automatically.
 fn admin(is_protected: bool) -> Router {
     let auth = Auth::basic("operators", |login: BasicCredentials| {
-        (login.username() == "operator").then_some("operator")
+        (login.user() == "operator").then_some("operator")
     });
     let auth = Middleware::new(with_auth(auth));
     let csrf = is_protected.then(|| Middleware::new(with_cross_origin_protection()));
@@ -318,6 +322,11 @@ fn several_routers_have_one_file_and_one_report() {
     let changes = single.changes_to(&of(true), SystemTime::UNIX_EPOCH);
     let found: Vec<_> = changes.iter().map(|it| (it.rule.id, it.router.as_str())).collect();
     assert_eq!(found, [("router-added", "admin"), ("route-added", "admin")], "{changes}");
+    let one = RouterLocks::of([("public", &program(None).build().unwrap().route_map())]).unwrap();
+    let changes = of(true).changes_to(&one, SystemTime::UNIX_EPOCH);
+    assert!(changes.to_string().contains("router-removed") && changes.is_weakening(), "{changes}");
+    let error = RouterLocks::read(r#"{"format": 1, "routers": {"a": 5}}"#).unwrap_err();
+    assert!(error.to_string().starts_with("router \"a\": it is not a lock: "), "{error}");
     let error = Lock::read(&of(true).to_string()).unwrap_err().to_string();
     assert!(error.contains("routers admin, public"), "{error}");
     fs::remove_file(path).unwrap();
@@ -348,7 +357,7 @@ fn only_one_test_shows_a_configuration_error() {
         router.get("/broken", async |_: State<String>| ());
         router
     };
-    let fail = || {
+    let fail = move || {
         let failed = catch_unwind(AssertUnwindSafe(|| drop(TestClient::new(broken()))));
         *failed.unwrap_err().downcast::<String>().unwrap()
     };

@@ -235,7 +235,8 @@ impl fmt::Display for ChangeGroup {
                 routes => writeln!(f, " ({} routes)", routes.len())?,
             }
         }
-        self.cause.show_fix(f)
+        let all = std::iter::once(&self.cause).chain(&self.consequences);
+        all.filter(|change| !change.fix.is_empty()).take(1).try_for_each(|it| it.show_fix(f))
     }
 }
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::change::{Change, shown};
+use super::rules::EARLIER_USER;
 
 /// The fixes by rule. `{before}` and `{after}` are the values, `{name}` is the
 /// last part of the place.
@@ -13,7 +14,7 @@ const FIXES: &[(&str, &str)] = &[
     ("role-not-required", "require the roles {before} again with `with_role`"),
     ("permission-not-required", "add `with_permission(named({before}, …))` again"),
     ("permission-unnamed-changed", "name each permission with `named`, and keep the former ones"),
-    ("earlier-user-judged", "move the check after the last `with_auth`"),
+    (EARLIER_USER.id, "move the check after the last `with_auth`"),
     ("public-added", "remove `public` and set `auth`, unless everybody may call the route"),
     ("outlives-user-added", "remove `outlives_user`; the connection then ends with the login"),
     ("middleware-removed", "add {before} to the middleware again"),
@@ -72,6 +73,7 @@ const FIXES: &[(&str, &str)] = &[
     ("request-field-required", "make the field optional, or give it a default"),
     ("request-header-required", "accept requests without `{name}`"),
     ("request-body-required", "accept requests without a body"),
+    ("router-removed", "compare the router again: add it to the list of the test"),
     ("web-sockets-disabled", "set `enable_web_sockets(true)` again"),
 ];
 

@@ -240,7 +240,7 @@ rules! {
     LANGUAGE_REMOVED "language-removed" BREAKING "error messages no longer have a language";
     LANGUAGE_DEFAULT "language-default-changed" BREAKING "the default language of error messages changed";
     ROUTER_ADDED "router-added" COMPATIBLE "the program has another router";
-    ROUTER_REMOVED "router-removed" BREAKING "a router of the program was removed";
+    ROUTER_REMOVED "router-removed" BOTH "a router of the program was removed, or is no longer compared";
     POLICY_ADDED "policy-added" COMPATIBLE "the router has a policy";
     POLICY_REMOVED "policy-removed" WEAKENING "the router no longer has a policy";
     POLICY_RULE_ADDED "policy-rule-added" COMPATIBLE "the policy has a new rule";

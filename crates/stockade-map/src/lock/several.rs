@@ -9,6 +9,7 @@ use stockade_errors::{ConfigError, ConfigIssue};
 
 use super::change::{Change, Changes};
 use super::file::{FORMAT, Lock, LockError};
+use super::places::Places;
 use super::rules::{LockRule, ROUTER_ADDED, ROUTER_REMOVED};
 use super::write::text_of;
 use crate::RouteMap;
@@ -74,9 +75,9 @@ impl RouterLocks {
         };
         let mut locks = Vec::new();
         for (name, router) in routers {
-            let mut file = router.clone();
-            file["format"] = value.get("format").cloned().unwrap_or_default();
-            let lock = Lock::read(&file.to_string())
+            let mut file = router.as_object().cloned().unwrap_or_default();
+            file.insert("format".to_owned(), value.get("format").cloned().unwrap_or_default());
+            let lock = Lock::read(&Value::Object(file).to_string())
                 .map_err(|error| LockError::new(format!("router {name:?}: {error}")))?;
             locks.push((name.clone(), lock));
         }
@@ -92,12 +93,11 @@ impl RouterLocks {
             let is_same =
                 |(known, _): &&(String, Lock)| known == name || (known.is_empty() && index == 0);
             let known = self.locks.iter().find(is_same);
-            let changes = match known {
-                Some((_, old)) => old.changes_to(lock, now),
-                None => {
-                    parts.push(one(ROUTER_ADDED, Value::Null, lock.labels()).in_router(name));
-                    lock.without_routes().changes_to(lock, now)
-                }
+            let changes = if let Some((_, old)) = known {
+                old.changes_to(lock, now)
+            } else {
+                parts.push(one(ROUTER_ADDED, Value::Null, lock.labels()).in_router(name));
+                lock.without_routes().changes_to(lock, now)
             };
             parts.push(changes.in_router(name));
         }
@@ -112,10 +112,8 @@ impl RouterLocks {
 
 /// Returns a change of a whole router.
 fn one(rule: LockRule, before: Value, after: Value) -> Changes {
-    Changes::of(
-        vec![Change::new(rule, Vec::new(), "router".to_owned(), before, after)],
-        &<_>::default(),
-    )
+    let change = Change::new(rule, Vec::new(), "router".to_owned(), before, after);
+    Changes::of(vec![change], &Places::default())
 }
 
 /// Writes the file, with a trailing newline.
