@@ -24,7 +24,7 @@
 //! | use HS384 or HS512 | [`TokenIssuer::algorithm`], [`TokenVerifier::algorithms`] |
 //! | read the token in `Authorization` | [`bearer_token`] |
 //! | rotate a secret | [`KeyRing`] |
-//! | require an issuer or audience, allow a leeway, get the reason | [`TokenVerifier`] |
+//! | require an issuer, an audience or a short life, allow a leeway, get the reason | [`TokenVerifier`] |
 //! | reject tokens before they expire | [`Revocations`] |
 //! | accept tokens of another issuer (feature `jwks`) | `JwkSet`, `JwkSource` |
 //! | generate a random text | [`generate_token`] |
@@ -110,6 +110,11 @@ pub use token::{
 
 /// The log target of this crate.
 const LOG_TARGET: &str = "stockade::auth";
+
+#[doc(hidden)]
+pub mod verifier_internals {
+    pub use super::token::VerifierRules;
+}
 
 #[doc(hidden)]
 pub mod revocations_internals {

@@ -148,6 +148,10 @@ impl SealedKeys for JwkSet {
     fn check(&self, allowed: AlgorithmSet) -> Result<(), String> {
         check_public(allowed)
     }
+
+    fn default_algorithms(&self) -> Option<AlgorithmSet> {
+        None
+    }
 }
 
 /// Fails unless the set of algorithms contains an asymmetric one. The keys do

@@ -207,4 +207,8 @@ impl SealedKeys for JwkSource {
     fn check(&self, allowed: AlgorithmSet) -> Result<(), String> {
         check_public(allowed)
     }
+
+    fn default_algorithms(&self) -> Option<AlgorithmSet> {
+        None
+    }
 }

@@ -92,7 +92,8 @@ pub struct AlgorithmSet(u16);
 impl AlgorithmSet {
     pub(crate) const EMPTY: Self = Self(0);
     pub(crate) const HS256: Self = Self::EMPTY.with(TokenAlgorithm::HS256);
-    #[cfg(feature = "jwks")]
+    const HMAC_LIST: [TokenAlgorithm; 3] =
+        [TokenAlgorithm::HS256, TokenAlgorithm::HS384, TokenAlgorithm::HS512];
     const ASYMMETRIC_LIST: [TokenAlgorithm; 10] = [
         TokenAlgorithm::RS256,
         TokenAlgorithm::RS384,
@@ -112,6 +113,12 @@ impl AlgorithmSet {
 
     pub(crate) const fn contains(self, algorithm: TokenAlgorithm) -> bool {
         self.0 & 1 << algorithm as u16 != 0
+    }
+
+    /// Returns the algorithms, in the order of the enum.
+    pub(crate) fn iter(self) -> impl Iterator<Item = TokenAlgorithm> {
+        let all = Self::HMAC_LIST.into_iter().chain(Self::ASYMMETRIC_LIST);
+        all.filter(move |algorithm| self.contains(*algorithm))
     }
 
     /// Returns true if the set contains an asymmetric algorithm.
@@ -193,6 +200,8 @@ mod tests {
         assert!(set.contains(TokenAlgorithm::HS512) && set.contains(TokenAlgorithm::Ed25519));
         assert!(!set.contains(TokenAlgorithm::HS256) && !set.contains(TokenAlgorithm::EdDSA));
         assert_eq!(HmacHash::of_set(set).collect::<Vec<_>>(), [HmacHash::Sha512]);
+        let all: Vec<TokenAlgorithm> = set.iter().collect();
+        assert_eq!(all, [TokenAlgorithm::HS512, TokenAlgorithm::Ed25519]);
         assert_eq!(HmacHash::of_set(AlgorithmSet::EMPTY).count(), 0);
     }
 

@@ -23,6 +23,8 @@ pub enum TokenError {
     Expired,
     /// The issuer is not a required one.
     Issuer,
+    /// The life of the token is longer than the verifier accepts.
+    Lifetime,
     /// The token is malformed. A token consists of three base64url parts, with
     /// a supported header and an object of claims. Names must be unique and
     /// times must be numbers. With secrets, the signature must also have the
@@ -51,6 +53,7 @@ impl fmt::Display for TokenError {
             Self::Audience => "the token has the wrong audience",
             Self::Expired => "the token has expired",
             Self::Issuer => "the token has the wrong issuer",
+            Self::Lifetime => "the token is valid for too long",
             Self::Malformed => "the token is malformed",
             Self::MissingClaim { claim } => {
                 return write!(f, "the token does not have the claim {claim:?}");

@@ -53,6 +53,10 @@ pub trait SealedKeys {
     /// Fails if these keys cannot verify any of the algorithms, or are too
     /// short.
     fn check(&self, allowed: AlgorithmSet) -> Result<(), String>;
+
+    /// Returns the algorithms if the verifier does not select any. Returns
+    /// `None` if the keys of an issuer determine them, which may change.
+    fn default_algorithms(&self) -> Option<AlgorithmSet>;
 }
 
 #[diagnostic::on_unimplemented(
@@ -101,6 +105,10 @@ impl SealedKeys for Secret {
     fn check(&self, allowed: AlgorithmSet) -> Result<(), String> {
         check_secrets(self, allowed)
     }
+
+    fn default_algorithms(&self) -> Option<AlgorithmSet> {
+        Some(AlgorithmSet::HS256)
+    }
 }
 
 impl SealedKeys for KeyRing {
@@ -115,6 +123,10 @@ impl SealedKeys for KeyRing {
     fn check(&self, allowed: AlgorithmSet) -> Result<(), String> {
         check_secrets(self, allowed)
     }
+
+    fn default_algorithms(&self) -> Option<AlgorithmSet> {
+        Some(AlgorithmSet::HS256)
+    }
 }
 
 impl<K: SealedKeys + ?Sized> SealedKeys for Arc<K> {
@@ -128,6 +140,10 @@ impl<K: SealedKeys + ?Sized> SealedKeys for Arc<K> {
 
     fn check(&self, allowed: AlgorithmSet) -> Result<(), String> {
         (**self).check(allowed)
+    }
+
+    fn default_algorithms(&self) -> Option<AlgorithmSet> {
+        (**self).default_algorithms()
     }
 }
 

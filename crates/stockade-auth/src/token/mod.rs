@@ -10,6 +10,7 @@
 //!   algorithms.
 //! - `claims`: [`Claims`]; `json`: objects without duplicate names; `marks`:
 //!   the positions of the claims that identify a revocation.
+//! - `rules`: the rules of a verifier, for descriptions.
 // Spec: Authentication › Token functions.
 
 mod algorithm;
@@ -25,6 +26,7 @@ mod json;
 mod keys;
 mod marks;
 mod payload;
+mod rules;
 mod verify;
 
 #[cfg(feature = "jwks")]
@@ -44,6 +46,7 @@ pub use issue::{TokenIssuer, generate_jwt};
 pub(crate) use keys::SealedKeys;
 pub(crate) use keys::find_signer;
 pub use keys::{SigningKeys, TokenKeys};
+pub use rules::VerifierRules;
 pub use verify::{TokenVerifier, verify_token, verify_token_as};
 
 /// The maximum length of a token that is issued or verified, in bytes without

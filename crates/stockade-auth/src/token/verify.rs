@@ -12,7 +12,10 @@ use stockade_errors::{ConfigError, ConfigIssue};
 
 use super::algorithm::AlgorithmSet;
 use super::claims::Times;
-use super::{Claims, Compact, MAX_TOKEN_LENGTH, TokenAlgorithm, TokenError, TokenKeys, UnixClock};
+use super::{
+    Claims, Compact, ExpiresIn, MAX_TOKEN_LENGTH, TokenAlgorithm, TokenError, TokenKeys, UnixClock,
+    VerifierRules,
+};
 use crate::base64url;
 
 /// Returns the claims of a token, or `None` if the token is empty, malformed,
@@ -107,6 +110,8 @@ pub struct TokenVerifier {
     issuers: Vec<String>,
     leeway_seconds: u64,
     max_length: usize,
+    /// `None` for any life.
+    max_life_seconds: Option<u64>,
     required: Vec<String>,
 }
 
@@ -119,6 +124,7 @@ impl Default for TokenVerifier {
             issuers: Vec::new(),
             leeway_seconds: 0,
             max_length: MAX_TOKEN_LENGTH,
+            max_life_seconds: None,
             required: Vec::new(),
         }
     }
@@ -199,6 +205,52 @@ impl TokenVerifier {
         self
     }
 
+    /// Sets the longest accepted life of a token: the time from `iat` to `exp`.
+    /// The value is rounded up to whole seconds. Default: any life, and no
+    /// `exp` either.
+    ///
+    /// A token without `iat` or `exp` is then rejected. So is a token whose
+    /// `exp` is further in the future than this time and the
+    /// [`leeway`](Self::leeway), or a minute if the leeway is shorter: its
+    /// `iat` is not the time of issue.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use serde_json::json;
+    /// use stockade_auth::{Secret, TokenError, TokenVerifier, generate_jwt};
+    ///
+    /// let secret = Secret::new("a secret of thirty-two bytes or more")?;
+    /// let verifier = TokenVerifier::new().max_lifetime(Duration::from_secs(3_600));
+    ///
+    /// let token = generate_jwt(json!({ "sub": "7" }), "1h", &secret)?;
+    /// assert_eq!(verifier.verify(&token, &secret)?.subject(), Some("7"));
+    /// let token = generate_jwt(json!({ "sub": "7" }), "30d", &secret)?;
+    /// assert_eq!(verifier.verify(&token, &secret), Err(TokenError::Lifetime));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn max_lifetime(mut self, lifetime: Duration) -> Self {
+        self.max_life_seconds = Some(ExpiresIn::from(lifetime).seconds());
+        self
+    }
+
+    /// Returns the rules for tokens that these keys verify.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn rules<K: TokenKeys + ?Sized>(&self, keys: &K) -> VerifierRules {
+        let algorithms = self.algorithms.or_else(|| keys.default_algorithms());
+        let algorithms = algorithms.map(|set| set.iter().map(TokenAlgorithm::name).collect());
+        VerifierRules {
+            algorithms: algorithms.unwrap_or_default(),
+            issuers: self.issuers.clone(),
+            audiences: self.audiences.clone(),
+            required_claims: self.required.clone(),
+            leeway_seconds: self.leeway_seconds,
+            max_life_seconds: self.max_life_seconds,
+        }
+    }
+
     /// Returns the leeway in seconds.
     #[doc(hidden)]
     #[must_use]
@@ -277,6 +329,10 @@ impl TokenVerifier {
         {
             return Err(TokenError::Audience);
         }
+        if let Some(max_life) = self.max_life_seconds {
+            let leeway = self.leeway_seconds.max(CLOCK_SKEW_SECONDS);
+            check_life(claims.times(), max_life, leeway, &self.clock)?;
+        }
         let mut missing = self.required.iter().filter(|claim| claims[claim.as_str()].is_null());
         match missing.next() {
             Some(claim) => Err(TokenError::MissingClaim { claim: claim.clone() }),
@@ -308,4 +364,67 @@ fn check_times(times: Times, leeway_seconds: u64, clock: &UnixClock) -> Result<(
         return Err(TokenError::NotYetValid);
     }
     Ok(())
+}
+
+/// The difference of clocks that never causes a rejection for a long life.
+const CLOCK_SKEW_SECONDS: u64 = 60;
+
+/// Checks the time from `iat` to `exp`. Also checks the remaining time, because
+/// an `iat` in the future would make the life look short.
+fn check_life(
+    times: Times,
+    max_life: u64,
+    leeway: u64,
+    clock: &UnixClock,
+) -> Result<(), TokenError> {
+    let missing = |claim: &str| TokenError::MissingClaim { claim: claim.to_owned() };
+    let exp = times.exp.ok_or_else(|| missing("exp"))?;
+    let iat = times.iat.ok_or_else(|| missing("iat"))?;
+    let now = clock.now().ok_or(TokenError::Expired)?;
+    let latest = now.saturating_add(max_life).saturating_add(leeway);
+    if exp.saturating_sub(iat) > max_life || exp > latest {
+        return Err(TokenError::Lifetime);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_life_of_a_token_is_limited() {
+        const NOW: u64 = 1_700_000_000;
+        #[track_caller]
+        fn check(iat: Option<u64>, exp: Option<u64>, expected: Result<(), TokenError>) {
+            let times = Times { iat, exp, ..Times::default() };
+            let found = check_life(times, 3_600, CLOCK_SKEW_SECONDS, &UnixClock::at(NOW));
+            assert_eq!(found, expected, "{iat:?} {exp:?}");
+        }
+        let missing = |claim: &str| Err(TokenError::MissingClaim { claim: claim.to_owned() });
+        check(Some(NOW), Some(NOW + 3_600), Ok(()));
+        check(Some(NOW), Some(NOW + 3_601), Err(TokenError::Lifetime));
+        check(Some(NOW - 3_000), Some(NOW + 600), Ok(()));
+        check(Some(NOW - 3_001), Some(NOW + 600), Err(TokenError::Lifetime));
+        // The clock of the issuer is a minute ahead.
+        check(Some(NOW + 60), Some(NOW + 3_660), Ok(()));
+        check(Some(NOW + 61), Some(NOW + 3_661), Err(TokenError::Lifetime));
+        // The life is one second, in ten years.
+        check(Some(2 * NOW), Some(2 * NOW + 1), Err(TokenError::Lifetime));
+        // `exp` is before `iat`.
+        check(Some(NOW + 10), Some(NOW), Ok(()));
+        check(Some(NOW), None, missing("exp"));
+        check(None, Some(NOW + 1), missing("iat"));
+        check(Some(0), Some(u64::MAX), Err(TokenError::Lifetime));
+    }
+
+    #[test]
+    fn the_rules_name_the_algorithms_of_the_keys() {
+        let secret = crate::Secret::new([7; 64]).unwrap();
+        let verifier = TokenVerifier::new().max_lifetime(Duration::from_millis(1_500));
+        let rules = verifier.rules(&secret);
+        assert_eq!((rules.algorithms, rules.max_life_seconds), (vec!["HS256"], Some(2)));
+        let both = verifier.algorithms([TokenAlgorithm::HS512, TokenAlgorithm::HS256]);
+        assert_eq!(both.rules(&secret).algorithms, ["HS256", "HS512"]);
+    }
 }
