@@ -10,6 +10,7 @@
 // Contents of the modules:
 // - `route`: `RouteMap` and its parts; `response`, `idempotency`, `route_docs`,
 //   `tag`: more parts.
+// - `authentication`: how a request is authenticated.
 // - `problem`: the problem types of errors; `problems`: their schemas.
 // - `by_status`, `questions`, `text`: queries on a map; `schemas`: references
 //   to its schemas.
@@ -20,6 +21,7 @@
 // - `policy`: `Policy`, rules over all routes.
 // - `lock`: `Lock`, the file `routes.lock`, and the comparison of two locks.
 
+mod authentication;
 mod by_status;
 pub mod description;
 mod idempotency;
@@ -40,6 +42,9 @@ mod tag;
 mod text;
 mod trailing_slash;
 
+pub use authentication::{
+    CookieInfo, CrossOriginInfo, MethodInfo, MethodKind, RevocationCheck, SessionInfo, TokenInfo,
+};
 pub use idempotency::IdempotencyInfo;
 pub use policy_info::PolicyInfo;
 pub use problem::{MemberInfo, ProblemInfo};

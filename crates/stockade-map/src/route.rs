@@ -9,7 +9,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::idempotency::millis;
-use crate::{ContentInfo, IdempotencyInfo, PolicyInfo, ResponseInfo, RouteDocs, TrailingSlash};
+use crate::{
+    ContentInfo, CrossOriginInfo, IdempotencyInfo, MethodInfo, PolicyInfo, ResponseInfo, RouteDocs,
+    TrailingSlash,
+};
 
 /// The routes of a built application, as data.
 ///
@@ -317,6 +320,14 @@ pub struct RouteAccess {
     /// such as `bearer`.
     #[serde(default)]
     pub schemes: Vec<SchemeInfo>,
+    /// How each of the `schemes` works, in the same order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub methods: Vec<MethodInfo>,
+    /// The protection against requests of other origins that middleware adds,
+    /// for all authentication methods. `None` without such middleware, and for
+    /// a route with a safe method such as GET.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cross_origin: Option<CrossOriginInfo>,
     /// The required roles: one of each inner list.
     #[serde(default)]
     pub roles: Vec<Vec<String>>,

@@ -9,6 +9,7 @@
 
 use http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
 use http::{HeaderMap, Method};
+use stockade_core::description::CrossOriginInfo;
 use stockade_core::middleware::form;
 use stockade_core::{IntoMiddleware, Middleware, Request, RouteDescription};
 use stockade_errors::ApiError;
@@ -111,6 +112,14 @@ impl CrossOriginProtection {
         origin.is_some_and(|origin| self.trusted.contains(origin))
     }
 
+    /// Returns the trusted origins for route maps. `None` for a route with a
+    /// safe method, which has no protection.
+    pub(crate) fn info(&self, doc: &RouteDescription) -> Option<CrossOriginInfo> {
+        // `trust` accepts only origins, which are ASCII.
+        let trusted = self.trusted.iter().filter_map(|origin| origin.to_str().ok());
+        (!is_safe(doc.method())).then(|| CrossOriginInfo::new(trusted))
+    }
+
     /// Adds its needs and its configuration errors to the description of a
     /// route.
     pub(crate) fn describe(&self, doc: &mut RouteDescription) {
@@ -127,9 +136,14 @@ impl CrossOriginProtection {
 impl IntoMiddleware<form::Ready> for CrossOriginProtection {
     fn into_middleware(self) -> Middleware {
         let described = self.clone();
-        Middleware::new(move |req: &mut Request| self.check(req))
-            .named(HELPER)
-            .describing(move |doc| described.describe(doc))
+        Middleware::new(move |req: &mut Request| self.check(req)).named(HELPER).describing(
+            move |doc| {
+                if let Some(protection) = described.info(doc) {
+                    doc.rejects_other_origins(protection);
+                }
+                described.describe(doc);
+            },
+        )
     }
 }
 

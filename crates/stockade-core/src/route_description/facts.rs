@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::Value;
 use stockade_map::__internal::millis;
 use stockade_map::{
-    FieldInfo, GraphQlInfo, IdempotencyInfo, MiddlewareInfo, Need, QuotaInfo, RouteAccess,
-    RouteInfo, WebSocketInfo,
+    CrossOriginInfo, FieldInfo, GraphQlInfo, IdempotencyInfo, MiddlewareInfo, Need, QuotaInfo,
+    RouteAccess, RouteInfo, SchemeInfo, WebSocketInfo,
 };
 use stockade_validation::{Schema, ValidationOptions};
 
@@ -127,10 +127,13 @@ impl RouteDescription {
                  authenticate with `auth`, which `public` removes"
             ));
         }
-        let mut schemes = Vec::new();
+        let (mut schemes, mut infos) = (Vec::new(), Vec::new());
         self.challenges.clear();
-        for UserMethod { scheme, challenge, .. } in methods.into_iter().map(Into::into) {
-            schemes.push(scheme.into());
+        for UserMethod { scheme, challenge, mut info, .. } in methods.into_iter().map(Into::into) {
+            let scheme = SchemeInfo::from(scheme);
+            scheme.name().clone_into(&mut info.name);
+            schemes.push(scheme);
+            infos.push(info);
             self.challenges.push(challenge.into_owned());
         }
         self.finds_user = true;
@@ -138,6 +141,7 @@ impl RouteDescription {
         let is_validated =
             self.takes_user || !access.roles.is_empty() || !access.permissions.is_empty();
         access.judges_earlier_user |= is_validated;
+        access.methods = infos;
         let earlier = std::mem::replace(&mut access.schemes, schemes);
         self.facts.earlier_schemes.extend(earlier);
         // Each authentication with a required user rejects requests itself.
@@ -146,6 +150,16 @@ impl RouteDescription {
             _ if required => Need::Required,
             _ => Need::Optional,
         };
+    }
+
+    /// Declares that middleware rejects requests of other origins, except these
+    /// trusted ones. After several calls, all of them must trust an origin.
+    pub fn rejects_other_origins(&mut self, protection: CrossOriginInfo) {
+        let known = &mut self.facts.route.access.cross_origin;
+        *known = Some(match known.take() {
+            Some(known) => known.and(&protection),
+            None => protection,
+        });
     }
 
     /// Declares that the user must have one of these roles. After several

@@ -32,7 +32,8 @@ mod schema;
 mod security;
 
 pub use crate::{
-    BodyDoc, GraphQlInfo, HeaderDoc, IdempotencyInfo, QuotaInfo, StatusDoc, WebSocketInfo,
+    BodyDoc, CookieInfo, CrossOriginInfo, GraphQlInfo, HeaderDoc, IdempotencyInfo, MethodInfo,
+    MethodKind, QuotaInfo, RevocationCheck, SessionInfo, StatusDoc, TokenInfo, WebSocketInfo,
 };
 pub use around::{AddedHeader, ErrorForm, InputFact, InputFrom};
 pub use route::DescribedRoute;

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::SchemeInfo;
+use crate::{MethodInfo, SchemeInfo};
 
 /// A way to authenticate a client, in the terms of OpenAPI.
 ///
@@ -98,6 +98,8 @@ pub struct UserMethod {
     /// The value of `WWW-Authenticate` for an unauthenticated request (RFC
     /// 9110, section 11.6.1).
     pub challenge: Cow<'static, str>,
+    /// How the method works. Its name is set from the scheme.
+    pub info: MethodInfo,
 }
 
 impl UserMethod {
@@ -110,13 +112,21 @@ impl UserMethod {
             SecurityScheme::Cookie(name) => format!("Session cookie=\"{name}\"").into(),
             SecurityScheme::Other(_) => scheme.name().into(),
         };
-        Self { scheme, challenge }
+        Self { scheme, challenge, info: MethodInfo::default() }
     }
 
     /// Sets [`challenge`](Self#structfield.challenge).
     #[must_use]
     pub fn challenge(mut self, challenge: impl Into<Cow<'static, str>>) -> Self {
         self.challenge = challenge.into();
+        self
+    }
+
+    /// Sets [`info`](Self#structfield.info). Default: middleware of the
+    /// program, about which nothing is known.
+    #[must_use]
+    pub fn info(mut self, info: MethodInfo) -> Self {
+        self.info = info;
         self
     }
 }

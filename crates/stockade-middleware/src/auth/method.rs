@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use stockade_auth::{Claims, RevocationStatus, Revocations, StalePolicy, UnixClock};
-use stockade_core::description::{ResponseDoc, SecurityScheme, UserMethod};
+use stockade_core::description::{MethodInfo, ResponseDoc, SecurityScheme, UserMethod};
 use stockade_core::{BoxFuture, Request, Response, RouteDescription};
 use stockade_errors::ApiError;
 
@@ -67,6 +67,9 @@ pub(super) struct AuthMethod {
     pub(super) challenge: Challenge,
     /// The location of its credentials, for API documents.
     pub(super) scheme: SecurityScheme,
+    /// Its strictness, for route maps. Shared, because connections clone the
+    /// method.
+    pub(super) info: Arc<MethodInfo>,
     find: Find,
     /// Describes the requirements of the function's arguments.
     needs: fn(&mut RouteDescription),
@@ -145,6 +148,7 @@ impl AuthMethod {
         Self {
             challenge,
             scheme,
+            info: Arc::default(),
             find,
             needs: |_| {},
             describe: |_| {},
@@ -190,9 +194,13 @@ impl AuthMethod {
         }
     }
 
-    /// Returns the method for API documents.
-    pub(super) fn documented(&self) -> UserMethod {
-        UserMethod::new(self.scheme.clone()).challenge(self.challenge.as_str().to_owned())
+    /// Returns the method for the description of a route.
+    pub(super) fn documented(&self, doc: &RouteDescription) -> UserMethod {
+        let mut info = MethodInfo::clone(&self.info);
+        let protection = self.session.as_ref().and_then(|session| session.protection());
+        info.cross_origin = protection.and_then(|protection| protection.info(doc));
+        let method = UserMethod::new(self.scheme.clone()).info(info);
+        method.challenge(self.challenge.as_str().to_owned())
     }
 
     pub(super) fn describe(&self, doc: &mut RouteDescription) {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, header};
 use stockade_auth::{KeyRing, SessionId, SessionKeys};
+use stockade_core::description::CookieInfo;
 use stockade_core::extract::OptionalFromRequest;
 use stockade_core::{FromRequest, Request, RouteDescription};
 use stockade_errors::__internal::setters;
@@ -234,6 +235,13 @@ impl SessionCookie {
     ) -> Self {
         self.protection = protection.into();
         self
+    }
+
+    /// Returns the attributes for route maps.
+    pub(super) fn info(&self) -> CookieInfo {
+        let mut info = CookieInfo::new(self.full_name(), self.same_site.as_str());
+        info.max_age_seconds = self.max_age.map(|age| age.as_secs());
+        info
     }
 
     pub(super) fn protection(&self) -> Option<&CrossOriginProtection> {

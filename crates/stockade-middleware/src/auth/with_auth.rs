@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use stockade_core::__internal::unauthorized;
+use stockade_core::description::UserMethod;
 use stockade_core::{Authentication, IntoAuthentication, Middleware, Request, RouteDescription};
 use stockade_errors::ApiError;
 
@@ -39,7 +40,9 @@ impl Auth {
     fn into_middleware(self) -> Middleware {
         let Self { methods, protections, mistakes, required, .. } = self.clone();
         let describe = move |doc: &mut RouteDescription| {
-            doc.finds_user(methods.iter().map(AuthMethod::documented), required);
+            let documented = methods.iter().map(|method| method.documented(doc));
+            let documented: Vec<UserMethod> = documented.collect();
+            doc.finds_user(documented, required);
             if required {
                 doc.responds(no_user());
             }

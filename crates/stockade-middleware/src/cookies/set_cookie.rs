@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use http::{HeaderValue, header};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
-use stockade_core::description::{HeaderDoc, ResponseDoc};
+use stockade_core::description::{CookieInfo, HeaderDoc, ResponseDoc};
 use stockade_core::reply::ReplyPart;
 use stockade_core::{ApiError, Response};
 use stockade_errors::__internal::setters;
@@ -229,6 +229,18 @@ impl SetCookie {
         }
         // The checked text is ASCII without control characters.
         HeaderValue::try_from(text).map_err(|_| CookieError::Value)
+    }
+
+    /// Returns the attributes for route maps.
+    pub(crate) fn info(&self) -> CookieInfo {
+        let mut info = CookieInfo::new(self.name.as_str(), self.same_site.as_str());
+        info.secure = self.secure;
+        info.http_only = self.http_only;
+        info.path.clone_from(&self.path);
+        info.domain = self.bare_domain().map(str::to_owned);
+        // `expires` is a moment, so a lock cannot contain it.
+        info.max_age_seconds = self.max_age.map(|age| age.as_secs());
+        info
     }
 
     /// Checks the name and the value.

@@ -45,11 +45,13 @@ impl<T: Serialize + DeserializeOwned + 'static> Sessions<T> {
     /// subject of the session, even if the data contains another `sub`.
     pub fn auth(&self) -> Auth {
         let sessions = Arc::new(self.clone());
-        Auth::session(self.cookie.clone(), async move |id: SessionId, req: &mut Request| {
-            let Some(found) = sessions.user(&id).await? else { return Ok(None) };
-            req.extensions_mut().insert(SessionSubject(found.subject));
-            Ok::<_, ApiError>(Some(found.user))
-        })
+        let auth =
+            Auth::session(self.cookie.clone(), async move |id: SessionId, req: &mut Request| {
+                let Some(found) = sessions.user(&id).await? else { return Ok(None) };
+                req.extensions_mut().insert(SessionSubject(found.subject));
+                Ok::<_, ApiError>(Some(found.user))
+            });
+        auth.session_times(self.idle, self.lifetime)
     }
 
     /// Returns the function for [`Auth::session`] that finds the user of a

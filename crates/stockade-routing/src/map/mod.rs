@@ -35,9 +35,10 @@ pub use explain::steps_of;
 pub use explain::{ExplainError, Explanation, Miss, Step, StepKind};
 pub(crate) use inspect::Inspector;
 pub use stockade_map::{
-    BodyDoc, BodyInfo, ContentInfo, CorsInfo, FieldInfo, GraphQlInfo, HeaderDoc, HostInfo,
-    IdempotencyInfo, Limits, MiddlewareInfo, MiddlewareLevel, Need, ParamInfo, Place, QuotaInfo,
-    ResponseInfo, RouteAccess, RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, StatusDoc,
+    BodyDoc, BodyInfo, ContentInfo, CookieInfo, CorsInfo, CrossOriginInfo, FieldInfo, GraphQlInfo,
+    HeaderDoc, HostInfo, IdempotencyInfo, Limits, MethodInfo, MethodKind, MiddlewareInfo,
+    MiddlewareLevel, Need, ParamInfo, Place, QuotaInfo, ResponseInfo, RevocationCheck, RouteAccess,
+    RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, SessionInfo, StatusDoc, TokenInfo,
     WebSocketInfo,
 };
 

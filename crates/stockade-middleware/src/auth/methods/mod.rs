@@ -1,5 +1,6 @@
 //! [`Auth`]: the authentication methods of a route.
 
+mod described;
 mod options;
 #[cfg(test)]
 mod tests;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use http::HeaderName;
 use stockade_auth::{ApiKeyHash, BasicCredentials, SessionId, TokenKeys, TokenVerifier};
 use stockade_core::Request;
-use stockade_core::description::SecurityScheme;
+use stockade_core::description::{MethodInfo, MethodKind, SecurityScheme};
 
 use super::challenge::{Challenge, Scheme};
 use super::credentials::{authorization, only, refused, token};
@@ -81,8 +82,8 @@ impl Auth {
     }
 
     /// Authenticates like [`secret`](Self::secret), with the rules of
-    /// `verifier`: algorithms, an issuer, an audience, a leeway, required
-    /// claims.
+    /// `verifier`: algorithms, an issuer, an audience, a leeway, a longest life,
+    /// required claims. Route maps and locks contain these rules.
     ///
     /// Keys that do not fit the algorithms, such as a secret shorter than 64
     /// bytes for HS512, are a configuration error.
@@ -109,6 +110,7 @@ impl Auth {
     pub fn tokens(keys: impl TokenKeys + 'static, verifier: TokenVerifier) -> Self {
         let mistake = verifier.check_keys(&keys).err();
         let (leeway_seconds, clock) = (verifier.leeway_seconds(), verifier.own_clock().clone());
+        let info = described::of_tokens(verifier.rules(&keys));
         let verify = move |req: &Request, scheme: &Scheme| {
             let value = authorization(req)?;
             // The verifier gets the whole value and is the only place that
@@ -125,7 +127,7 @@ impl Auth {
         let mut auth = Self::one(method).finding(&UserPool::of("token"));
         let issues = mistake.iter().flat_map(|mistake| mistake.issues());
         auth.mistakes.extend(issues.map(|issue| issue.message().to_owned()));
-        auth.documented_as(SecurityScheme::jwt())
+        auth.documented_as(SecurityScheme::jwt()).described(&info)
     }
 
     /// Authenticates with a function from the request to a user: `fn(&Request)
@@ -162,7 +164,7 @@ impl Auth {
     // Spec: Authentication › `verify`.
     pub fn verify<M>(verify: impl Lookup<WholeRequest, M, Output: IntoUser>) -> Self {
         let reader = CredentialReader::whole_request(Policy::IgnoreErrors);
-        Self::one(verify.into_method(reader).0)
+        Self::one(verify.into_method(reader).0).described(&MethodInfo::new(MethodKind::Function))
     }
 
     /// Authenticates with a function that may fail. Like a request handler, it
@@ -223,7 +225,8 @@ impl Auth {
     /// # Beyond the spec
     /// In the specification, an error means that there is no user.
     pub fn lookup<M>(lookup: impl Lookup<WholeRequest, M, Output: IntoUser>) -> Self {
-        Self::one(lookup.into_method(CredentialReader::whole_request(Policy::Request)).0)
+        let reader = CredentialReader::whole_request(Policy::Request);
+        Self::one(lookup.into_method(reader).0).described(&MethodInfo::new(MethodKind::Function))
     }
 
     /// Authenticates with a token in `Authorization: Bearer`, or in another
@@ -269,7 +272,9 @@ impl Auth {
     /// The specification has the form `with_auth(lookup)`. The body of its 401
     /// shows whether the header was missing.
     pub fn bearer<M>(lookup: impl Lookup<String, M, Output: IntoUser>) -> Self {
-        Self::by(Challenge::BEARER, bearer_token, lookup).finding(&UserPool::of("bearer"))
+        let info = MethodInfo::new(MethodKind::Bearer);
+        let auth = Self::by(Challenge::BEARER, bearer_token, lookup);
+        auth.finding(&UserPool::of("bearer")).described(&info)
     }
 
     /// Authenticates with an API key in the header `x-api-key`. `lookup` gets
@@ -319,8 +324,9 @@ impl Auth {
         let challenge = Challenge::other("ApiKey", format!("header=\"{header}\""));
         let scheme = SecurityScheme::Header(header.as_str().to_owned().into());
         let pool = UserPool::with_detail("api_key", header.as_str());
+        let info = MethodInfo::new(MethodKind::ApiKey).in_header(header.as_str());
         let read = move |req: &Request, _: &Scheme| only(req, &header).map(ApiKeyHash::of);
-        Self::by(challenge, read, lookup).finding(&pool).documented_as(scheme)
+        Self::by(challenge, read, lookup).finding(&pool).documented_as(scheme).described(&info)
     }
 
     /// Authenticates with a name and a password in `Authorization: Basic` (RFC
@@ -341,8 +347,10 @@ impl Auth {
             BasicCredentials::parse(authorization(req)?).ok_or(AuthResult::Invalid)
         };
         let auth = Self::by(Challenge::basic(realm), read, lookup);
+        let info = MethodInfo::new(MethodKind::Basic);
         auth.finding(&UserPool::of("basic"))
             .documented_as(SecurityScheme::basic())
+            .described(&info)
             .recheck_every(PASSWORD_INTERVAL)
     }
 
@@ -397,6 +405,8 @@ impl Auth {
         let scheme = SecurityScheme::Cookie(cookie.full_name().to_owned().into());
         let protections = cookie.protection().cloned().into_iter().collect();
         let pool = UserPool::with_detail("session", cookie.kind_name());
+        let mut info = MethodInfo::new(MethodKind::Session);
+        info.cookie = Some(cookie.info());
         let cookie = Arc::new(cookie);
         let session = Arc::clone(&cookie);
         let mut auth =
@@ -404,7 +414,7 @@ impl Auth {
         for method in &mut auth.methods {
             method.session = Some(Arc::clone(&session));
         }
-        Self { protections, ..auth }.finding(&pool).documented_as(scheme)
+        Self { protections, ..auth }.finding(&pool).documented_as(scheme).described(&info)
     }
 
     fn by<C: 'static, M>(

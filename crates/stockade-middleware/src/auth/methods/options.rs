@@ -76,6 +76,7 @@ impl Auth {
                  processes are disconnected",
             );
         }
+        self = self.described_revocations(&revocations);
         let mut has_tokens = false;
         let finders = self.methods.iter_mut().filter_map(AuthMethod::token_finder);
         for (finder, revocations) in finders.zip(iter::repeat(revocations)) {
