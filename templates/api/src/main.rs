@@ -58,6 +58,8 @@ fn router(config: &Config) -> Router {
 {%- elsif auth == "sessions" %}
     let cookie = SessionCookie::new(KeyRing::new(config.secret.clone()));
     let user = Auth::session(cookie.clone(), users::find);
+    // The lock and the policy contain these times, too.
+    let user = user.session_times(users::IDLE, users::LIFETIME);
 {%- endif %}
     let api = routes! {
 {%- if auth == "none" %}

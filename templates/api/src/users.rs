@@ -1,4 +1,8 @@
 //! Users: registration, login and the authenticated user of a request.
+{%- if auth == "sessions" %}
+
+use std::time::Duration;
+{%- endif %}
 
 use serde::{Deserialize, Serialize};
 {%- if auth == "jwt" %}
@@ -152,6 +156,12 @@ pub async fn log_out(
     Ok((sessions.end(&id).await?, ()))
 }
 
+/// The time after which an unused session ends.
+pub const IDLE: Duration = Duration::from_secs(30 * 60);
+
+/// The time after which each session ends.
+pub const LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
+
 /// Finds the user of a session.
 pub async fn find(
     id: SessionId,
@@ -165,7 +175,7 @@ pub async fn find(
 
 /// Creates the sessions. A restart ends them.
 pub fn sessions(cookie: SessionCookie) -> Sessions<()> {
-    Sessions::new(MemorySessionStore::new(), cookie)
+    Sessions::new(MemorySessionStore::new(), cookie).idle(IDLE).lifetime(LIFETIME)
 }
 {%- else %}
 
@@ -173,7 +183,7 @@ pub fn sessions(cookie: SessionCookie) -> Sessions<()> {
 pub async fn sessions(app: &App, cookie: SessionCookie) -> Result<Sessions<()>, BoxError> {
     let store = app.state::<Store>().ok_or("the store is not open")?;
     let sessions = SqlSessionStore::open(store.database()).await?;
-    Ok(Sessions::new(sessions, cookie))
+    Ok(Sessions::new(sessions, cookie).idle(IDLE).lifetime(LIFETIME))
 }
 {%- endif %}
 {%- endif %}

@@ -126,7 +126,7 @@ pub(super) fn middleware(c: &mut Comparison<'_>, old: &[String], new: &[String])
 
 /// Returns the items of a list that are not in another list. Removes each item
 /// as often as it occurs there.
-fn without<T: Clone + PartialEq>(list: &[T], others: &[T]) -> Vec<T> {
+pub(super) fn without<T: Clone + PartialEq>(list: &[T], others: &[T]) -> Vec<T> {
     let mut left = others.to_vec();
     let is_left = |item: &&T| match left.iter().position(|other| other == *item) {
         Some(index) => {

@@ -102,6 +102,11 @@ impl<'a> Comparison<'a> {
         changes.any(|change| is_within(&change.at) || Some(change.at.as_str()) == of_all)
     }
 
+    /// Returns the number of changes.
+    pub(super) fn count(&self) -> usize {
+        self.found.len()
+    }
+
     /// Returns true if there are more than `first` changes.
     pub(super) fn has_changes(&self, first: usize) -> bool {
         self.found.len() > first

@@ -35,6 +35,7 @@
 //   routes.
 // - `route`, `inputs`, `answers`, `access`, `limits`, `router`: the parts of
 //   the comparison.
+// - `methods`: the strictness of the authentication methods.
 // - `graphql`: the members of a GraphQL schema; `idempotency`: the keys of a
 //   route.
 // - `schema`: the schemas of requests and responses.
@@ -57,6 +58,7 @@ mod group;
 mod idempotency;
 mod inputs;
 mod limits;
+mod methods;
 mod pairs;
 mod places;
 mod policy;

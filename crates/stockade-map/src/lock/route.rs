@@ -12,7 +12,7 @@ use super::rules::{
     ROUTE_DEPRECATED, ROUTE_HIDDEN, ROUTE_SHOWN, ROUTE_TEXT, SUNSET_EARLIER, SUNSET_LATER,
 };
 use super::schema::Direction;
-use super::{access, answers, graphql, idempotency, inputs, limits, router};
+use super::{access, answers, graphql, idempotency, inputs, limits, methods, router};
 use crate::{Need, RouteDocs};
 
 /// Compares the old and the new entry of a route, each with its label.
@@ -27,6 +27,7 @@ pub(super) fn compare(
     inputs::compare(c, old, new);
     answers::compare(c, &old.answers, &new.answers);
     access::compare(c, &old.access, &new.access);
+    methods::compare(c, old, new);
     as_a_whole(c, old, new);
     access::middleware(c, &old.middleware, &new.middleware);
     limits::compare(c, &old.limits, &new.limits);

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::compare::{Comparison, value_of};
 use super::entry::RouteLock;
 use super::file::Lock;
+use super::methods::METHODS;
 use super::rules::{FORM, ROUTE_TEXT, UNEXPLAINED};
 use super::schema::{Resolved, resolve};
 use crate::schemas::PLACE as SCHEMAS;
@@ -30,7 +31,8 @@ pub(super) fn in_route(c: &mut Comparison<'_>, old: &RouteLock, new: &RouteLock,
             _ if is_text => c.has_changes(first),
             // A route that does not authenticate users does not have
             // authentication methods.
-            "access/schemes" if c.has_noted(first, "access/user") => true,
+            "access/schemes" | METHODS if c.has_noted(first, "access/user") => true,
+            METHODS if c.has_noted(first, "access/schemes") => true,
             "web_socket/same_origin" if c.has_noted(first, "web_socket/allowed_origins") => true,
             // A required idempotency key is also a required header.
             "idempotency/required" if c.has_noted(first, "headers") => true,

@@ -1,6 +1,7 @@
 //! `routes.lock`: mutations of small routers and the classes of the changes, in
 //! both directions.
 
+mod authentication;
 mod command;
 mod documents;
 mod graphql;
@@ -47,7 +48,7 @@ pub fn mutation(
 
 pub fn all() -> Vec<Mutation> {
     let of_routes = [routes::all(), inputs::all(), replies::all(), safety::all()];
-    let of_adapters = [resources::all(), graphql::all(), idempotency::all()];
+    let of_adapters = [resources::all(), graphql::all(), idempotency::all(), authentication::all()];
     of_routes.into_iter().chain(of_adapters).flatten().collect()
 }
 
