@@ -20,6 +20,7 @@
 
 mod allowance;
 mod audit;
+mod auth_limits;
 mod fields;
 mod finding;
 mod info;
@@ -30,6 +31,7 @@ pub(crate) mod secrets;
 mod several;
 
 pub use audit::{Audit, AuditedRoute, Exception};
+pub use auth_limits::AuthLimits;
 pub use finding::Finding;
 pub use rule::RuleInfo;
 

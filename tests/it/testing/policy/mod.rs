@@ -1,6 +1,7 @@
 //! Policies: rules for all routes of a router.
 
 mod access;
+mod authentication;
 mod build;
 mod data;
 mod documents;

@@ -1,6 +1,7 @@
 //! The built-in rules.
 
 mod access;
+pub(super) mod authentication;
 mod data;
 mod documents;
 mod exposure;
@@ -32,6 +33,9 @@ pub(super) const RECOMMENDED: &[BuiltIn] = &[
     exposure::CORS_OPEN_WITH_USER,
     exposure::WS_ORIGIN_OPEN,
     exposure::ERRORS_HIDDEN,
+    authentication::COOKIES_STRICT,
+    authentication::SESSIONS_BOUNDED,
+    authentication::CROSS_ORIGIN_PROTECTED,
 ];
 
 /// The rules that `Policy::strict` adds.
@@ -55,6 +59,8 @@ pub(super) const STRICT: &[BuiltIn] = &[
     retries::KEYS_HOLD,
     retries::KEYS_TOLD_APART,
     access::GET_WITHOUT_EFFECTS,
+    authentication::TOKENS_SHORT,
+    authentication::REVOCATIONS_CHECKED,
 ];
 
 /// Returns the findings of `find` for each route and the fallback.
