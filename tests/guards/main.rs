@@ -1,6 +1,7 @@
 //! Mutations: a small program loses one defense, and a tool for tests names the
 //! fault, the file and the line.
 
+mod authentication;
 mod lock;
 mod tenant_connections;
 mod tenant_graphql;

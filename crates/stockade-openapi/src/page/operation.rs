@@ -1,7 +1,9 @@
 //! The section of an operation.
 
 use serde_json::Value;
-use stockade_routing::map::{Limits, Need, RouteInfo, RouteKind, SchemeInfo};
+use stockade_routing::map::{
+    Limits, MethodInfo, Need, RouteAccess, RouteInfo, RouteKind, SchemeInfo,
+};
 
 use super::html::Html;
 use super::schema::View;
@@ -107,6 +109,17 @@ fn access(html: &mut Html, route: &RouteInfo) {
         html.markup(". ").text(&demand).markup(".");
     }
     html.markup("</p>");
+    strictness(html, access);
+}
+
+/// Adds the rules of the methods that have any beyond their place in the
+/// request, and of the protection against requests of other origins.
+fn strictness(html: &mut Html, access: &RouteAccess) {
+    let has_rules = |method: &&MethodInfo| method.token.is_some() || method.cookie.is_some();
+    let methods = access.methods.iter().filter(has_rules).map(ToString::to_string);
+    for text in methods.chain(access.cross_origin.iter().map(ToString::to_string)) {
+        html.markup("<p class=who>").text(&text).markup("</p>");
+    }
 }
 
 /// Adds the parameters, grouped by their place.

@@ -10,7 +10,7 @@ use stockade_errors::__internal::sort_by;
 use stockade_path::{Pattern, Segment};
 
 use super::build::{info_of, router_info};
-use super::{Place, RouteInfo, RouterInfo};
+use super::{MethodKind, Place, RouteInfo, RouterInfo};
 use crate::app::Resolved;
 use crate::built_methods::name_of;
 use crate::lookup::{self, LookUp, find_in, is_ambiguous, is_sound};
@@ -375,6 +375,14 @@ impl Explanation {
         match &route.access.public {
             Some(reason) => writeln!(f, ": {reason}")?,
             None => writeln!(f)?,
+        }
+        let known = route.access.methods.iter().filter(|method| method.kind != MethodKind::Own);
+        for (index, method) in known.enumerate() {
+            let head = if index == 0 { "  auth     " } else { "           " };
+            writeln!(f, "{head}{}: {method}", method.name)?;
+        }
+        if let Some(protection) = &route.access.cross_origin {
+            writeln!(f, "  origins  {protection}")?;
         }
         if let Some(reason) = &route.access.outlives_user {
             writeln!(f, "  login    connections may outlive it: {reason}")?;
