@@ -34,6 +34,7 @@
 //! | issue API keys | [`ApiKey`], [`ApiKeyHash`] |
 //! | sign session ids | [`SessionId`], [`SessionKeys`] |
 //! | read `Authorization: Basic` | [`BasicCredentials`] |
+//! | verify the signatures of webhooks | [`webhooks::WebhookKeys`] |
 //!
 //! # Guarantees
 //!
@@ -73,7 +74,7 @@
 // - `token`: issuing and verifying tokens; `verify` in it is the hot path.
 // - `jwks`: public keys of other issuers.
 // - `revocations`: `Revocations`; `table` in it is the hot path.
-// - `password`, `api_key`, `session`, `basic`.
+// - `password`, `api_key`, `session`, `basic`, `webhooks`.
 
 mod api_key;
 mod base64url;
@@ -86,6 +87,7 @@ mod revocations;
 mod secret;
 mod session;
 mod token;
+pub mod webhooks;
 
 pub use api_key::{ApiKey, ApiKeyError, ApiKeyHash, ApiKeyHashError};
 pub use basic::BasicCredentials;
