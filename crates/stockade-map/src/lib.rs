@@ -9,7 +9,7 @@
 
 // Contents of the modules:
 // - `route`: `RouteMap` and its parts; `response`, `idempotency`, `route_docs`,
-//   `tag`: more parts.
+//   `signature`, `tag`: more parts.
 // - `authentication`: how a request is authenticated.
 // - `problem`: the problem types of errors; `problems`: their schemas.
 // - `by_status`, `questions`, `text`: queries on a map; `schemas`: references
@@ -38,6 +38,7 @@ mod route;
 mod route_docs;
 #[doc(hidden)]
 pub mod schemas;
+mod signature;
 mod tag;
 mod text;
 mod trailing_slash;
@@ -55,6 +56,7 @@ pub use route::{
     SchemeInfo, WebSocketInfo,
 };
 pub use route_docs::RouteDocs;
+pub use signature::SignatureInfo;
 pub use tag::Tag;
 pub use trailing_slash::TrailingSlash;
 

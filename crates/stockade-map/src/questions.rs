@@ -13,10 +13,11 @@ impl RouteInfo {
         }
     }
 
-    /// Returns true if an unauthenticated request reaches the handler.
+    /// Returns true if a request without a user and without a valid signature
+    /// reaches the handler.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.access.user != Need::Required
+        self.access.user != Need::Required && self.signature.is_none()
     }
 
     /// Returns true if the route accepts requests with an unsafe method (RFC

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::idempotency::millis;
 use crate::{
     ContentInfo, CrossOriginInfo, IdempotencyInfo, MethodInfo, PolicyInfo, ResponseInfo, RouteDocs,
-    TrailingSlash,
+    SignatureInfo, TrailingSlash,
 };
 
 /// The routes of a built application, as data.
@@ -134,6 +134,10 @@ pub struct RouteInfo {
     /// The idempotency keys; `None` if the route runs a retried request again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency: Option<IdempotencyInfo>,
+    /// The signature that a request must have; `None` if the route does not
+    /// verify one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<SignatureInfo>,
     /// The rules of CORS, if they differ from the router's rules.
     pub cors: Option<CorsInfo>,
     /// The middleware, in the order of execution.

@@ -10,11 +10,21 @@ fn route_line(route: &RouteInfo) -> [String; 6] {
     [
         route.shown_method().to_owned(),
         route.shown_path(),
-        route.access.to_string(),
+        access(route),
         limits(route),
         name,
         route.location.to_string(),
     ]
+}
+
+/// Returns the access to a route; `signed` if its requests must have a
+/// signature.
+fn access(route: &RouteInfo) -> String {
+    match (&route.signature, route.access.user) {
+        (None, _) => route.access.to_string(),
+        (Some(_), Need::None) => "signed".to_owned(),
+        (Some(_), _) => format!("{}+signed", route.access),
+    }
 }
 
 /// Shows the access to a route: `open`, `user?` if a user is optional, or

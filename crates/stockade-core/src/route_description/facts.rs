@@ -8,7 +8,7 @@ use serde_json::Value;
 use stockade_map::__internal::millis;
 use stockade_map::{
     CrossOriginInfo, FieldInfo, GraphQlInfo, IdempotencyInfo, MiddlewareInfo, Need, QuotaInfo,
-    RouteAccess, RouteInfo, SchemeInfo, WebSocketInfo,
+    RouteAccess, RouteInfo, SchemeInfo, SignatureInfo, WebSocketInfo,
 };
 use stockade_validation::{Schema, ValidationOptions};
 
@@ -264,6 +264,18 @@ impl RouteDescription {
     pub fn runs_once(&mut self, keys: IdempotencyInfo) {
         if self.facts.route.idempotency.replace(keys).is_some() {
             self.issue("two middlewares handle the idempotency key of its requests: remove one");
+        }
+    }
+
+    /// Declares that requests must have a valid signature. The route is then
+    /// not open to everybody: policies and locks treat the signature as its
+    /// authentication, and the attacks of a `Hardening` send it wrong.
+    ///
+    /// A second declaration on a route is a configuration error, because the
+    /// map has one signature for each route.
+    pub fn verifies_signature(&mut self, signature: SignatureInfo) {
+        if self.facts.route.signature.replace(signature).is_some() {
+            self.issue("two parts verify a signature of its requests: remove one");
         }
     }
 

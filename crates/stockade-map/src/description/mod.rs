@@ -33,7 +33,8 @@ mod security;
 
 pub use crate::{
     BodyDoc, CookieInfo, CrossOriginInfo, GraphQlInfo, HeaderDoc, IdempotencyInfo, MethodInfo,
-    MethodKind, QuotaInfo, RevocationCheck, SessionInfo, StatusDoc, TokenInfo, WebSocketInfo,
+    MethodKind, QuotaInfo, RevocationCheck, SessionInfo, SignatureInfo, StatusDoc, TokenInfo,
+    WebSocketInfo,
 };
 pub use around::{AddedHeader, ErrorForm, InputFact, InputFrom};
 pub use route::DescribedRoute;

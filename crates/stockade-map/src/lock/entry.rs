@@ -9,7 +9,8 @@ use super::compare::value_of;
 use crate::problems::members_schema;
 use crate::{
     BodyDoc, BodyInfo, CorsInfo, IdempotencyInfo, MiddlewareInfo, ParamInfo, QuotaInfo,
-    ResponseInfo, RouteAccess, RouteDocs, RouteInfo, RouteKind, RouterInfo, WebSocketInfo,
+    ResponseInfo, RouteAccess, RouteDocs, RouteInfo, RouteKind, RouterInfo, SignatureInfo,
+    WebSocketInfo,
 };
 
 /// The suffix for middleware that does not describe itself.
@@ -56,6 +57,8 @@ pub(super) struct RouteLock {
     pub(super) graphql: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) idempotency: Option<IdempotencyInfo>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) signature: Option<SignatureInfo>,
     /// In the order of execution.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) middleware: Vec<String>,
@@ -67,7 +70,7 @@ pub(super) struct RouteLock {
 }
 
 /// The members of [`RouteInfo`] that a lock omits or stores in another form.
-const NOT_OTHERS: [&str; 23] = [
+const NOT_OTHERS: [&str; 24] = [
     "access",
     "answers",
     "body",
@@ -89,6 +92,7 @@ const NOT_OTHERS: [&str; 23] = [
     "params",
     "path",
     "query",
+    "signature",
     "templates",
     "web_socket",
 ];
@@ -225,6 +229,7 @@ impl RouteLock {
             web_socket: route.web_socket.clone(),
             graphql: route.graphql.as_ref().map(|it| it.members.clone()).unwrap_or_default(),
             idempotency: route.idempotency.clone(),
+            signature: route.signature.clone(),
             middleware: route.middleware.iter().filter_map(middleware_of).collect(),
             docs,
             others,

@@ -37,7 +37,7 @@
 //   the comparison.
 // - `methods`: the strictness of the authentication methods.
 // - `graphql`: the members of a GraphQL schema; `idempotency`: the keys of a
-//   route.
+//   route; `signature`: the signatures of its requests.
 // - `schema`: the schemas of requests and responses.
 // - `policy`: the rules and exceptions of the policy.
 // - `several`: the locks of several routers.
@@ -68,6 +68,7 @@ mod rules;
 mod schema;
 mod secrets;
 mod several;
+mod signature;
 mod unexplained;
 mod write;
 

@@ -12,7 +12,7 @@ use super::rules::{
     ROUTE_DEPRECATED, ROUTE_HIDDEN, ROUTE_SHOWN, ROUTE_TEXT, SUNSET_EARLIER, SUNSET_LATER,
 };
 use super::schema::Direction;
-use super::{access, answers, graphql, idempotency, inputs, limits, methods, router};
+use super::{access, answers, graphql, idempotency, inputs, limits, methods, router, signature};
 use crate::{Need, RouteDocs};
 
 /// Compares the old and the new entry of a route, each with its label.
@@ -33,6 +33,7 @@ pub(super) fn compare(
     limits::compare(c, &old.limits, &new.limits);
     graphql::compare(c, &old.graphql, &new.graphql);
     idempotency::compare(c, old.idempotency.as_ref(), new.idempotency.as_ref());
+    signature::compare(c, old.signature.as_ref(), new.signature.as_ref());
     if old.cors.is_some() || new.cors.is_some() {
         let (before, after) = (&c.old.router.cors, &c.new.router.cors);
         let before = old.cors.as_ref().or(before.as_ref());

@@ -235,6 +235,12 @@ rules! {
     KEYS_QUOTED "idempotency-quoted-only" BREAKING "idempotency keys without quotes are rejected";
     KEYS_CHANGED "idempotency-scope-changed" BOTH "idempotency keys belong to other users or clients";
 
+    SIGNATURE_ADDED "signature-required" BREAKING "requests must have a valid signature";
+    SIGNATURE_REMOVED "signature-not-required" WEAKENING "requests without a valid signature are accepted";
+    SIGNATURE_CHANGED "signature-changed" BOTH "signatures of another sender or in another format are accepted";
+    SIGNATURE_OLDER "signature-age-raised" WEAKENING "older signatures are accepted, so a recorded request can be sent again for longer";
+    SIGNATURE_YOUNGER "signature-age-lowered" BREAKING "only younger signatures are accepted";
+
     ORIGIN_ADDED "origin-added" WEAKENING "more origins can read responses, or connect";
     ORIGIN_REMOVED "origin-removed" BREAKING "fewer origins can read responses, or connect";
     CREDENTIALS_ON "credentials-allowed" WEAKENING "other origins may send credentials";

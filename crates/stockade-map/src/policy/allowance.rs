@@ -7,7 +7,7 @@ use stockade_errors::__internal::sort_by;
 use super::Policy;
 use super::finding::{Finding, POLICY, ROUTER};
 use super::rule::{Rule, all_routes};
-use crate::{RouteInfo, RouteMap};
+use crate::{Need, RouteInfo, RouteMap};
 
 /// The id of findings about exceptions, reserved for them.
 const ALLOWANCES: &str = "allowances";
@@ -107,7 +107,11 @@ impl PublicRoutes {
                     nearest(map, label)
                 )),
                 Some(route) if !route.is_open() => {
-                    Some(format!("`public_routes` lists {label:?}, which requires authentication"))
+                    let needed = match route.access.user {
+                        Need::Required => "authentication",
+                        _ => "a signature",
+                    };
+                    Some(format!("`public_routes` lists {label:?}, which requires {needed}"))
                 }
                 Some(_) => None,
             }

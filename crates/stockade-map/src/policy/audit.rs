@@ -8,7 +8,7 @@ use stockade_errors::__internal::sort_by;
 use super::Policy;
 use super::finding::Finding;
 use super::rule::{RuleInfo, all_routes};
-use crate::{Need, Place, QuotaInfo, RouteInfo, RouteKind, RouteMap, text};
+use crate::{Need, Place, QuotaInfo, RouteInfo, RouteKind, RouteMap, SignatureInfo, text};
 
 /// The table of all routes under a [`Policy`]: their access, limits, findings
 /// and exceptions.
@@ -43,6 +43,9 @@ pub struct AuditedRoute {
     /// The reason why connections may outlive the login of their user, if the
     /// route declares one.
     pub outlives_user: Option<String>,
+    /// The signature that a request must have, if the route verifies one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<SignatureInfo>,
     /// The short names of the authentication methods.
     pub schemes: Vec<String>,
     /// The required roles: one of each inner list.
@@ -108,6 +111,7 @@ pub(super) fn audit(policy: &Policy, map: &RouteMap) -> Audit {
             user: route.access.user,
             public: route.access.public.clone(),
             outlives_user: route.access.outlives_user.clone(),
+            signature: route.signature.clone(),
             schemes: route.access.schemes.iter().map(|it| it.name().to_owned()).collect(),
             roles: route.access.roles.clone(),
             permissions: route.access.permissions.clone(),
@@ -149,9 +153,10 @@ impl AuditedRoute {
     /// Returns the columns: route, access, roles, limits, origins, findings.
     fn columns(&self) -> [String; 6] {
         let schemes = self.schemes.join(" or ");
-        let who = match (self.user, &self.public) {
+        let who = match (self.user, &self.signature) {
             (Need::Required, _) if schemes.is_empty() => "a user".to_owned(),
             (Need::Required, _) => format!("a user by {schemes}"),
+            (_, Some(signature)) => format!("the sender {}", signature.sender),
             (Need::Optional, _) => format!("everybody, a user by {schemes}"),
             (Need::None, _) => "everybody".to_owned(),
         };
@@ -211,7 +216,9 @@ impl fmt::Display for Audit {
             }
             writeln!(f, "{}", line[5])?;
         }
-        let open = self.routes.iter().filter(|route| route.user != Need::Required);
+        let is_open =
+            |route: &&AuditedRoute| route.user != Need::Required && route.signature.is_none();
+        let open = self.routes.iter().filter(is_open);
         let open = open.map(|route| {
             let reason = route.public.as_deref().unwrap_or("no reason is given");
             format!("{}: {reason}", route.route)

@@ -2,17 +2,18 @@
 
 use super::super::finding::Finding;
 use super::super::rule::BuiltIn;
-use super::each;
+use super::{each, words};
 use crate::{Need, RouteInfo, RouteKind, SchemeInfo};
 
 pub(super) const ACCESS_DECLARED: BuiltIn = BuiltIn {
     id: "access-declared",
-    text: "each route requires authentication, or declares why it is public",
+    text: "each route requires authentication or a signature, or declares why it is public",
     owasp: "API2",
     find: |map| {
-        each(map, |route| match (route.is_open(), &route.access.public) {
-            (true, None) => Some(undeclared(route)),
-            (false, Some(reason)) => {
+        each(map, |route| match &route.access.public {
+            None if route.is_open() => Some(undeclared(route)),
+            // A signed route may be public, which removes the `auth` of its node.
+            Some(reason) if route.access.user == Need::Required => {
                 let message =
                     format!("it is declared public ({reason:?}), but requires authentication");
                 Some(Finding::on(route, message).mend("remove `public` or the authentication"))
@@ -67,7 +68,8 @@ pub(super) const USER_BEFORE_GUARD: BuiltIn = BuiltIn {
 
 pub(super) const MUTATING_NEEDS_USER: BuiltIn = BuiltIn {
     id: "mutating-needs-user",
-    text: "each route that may change data requires authentication, or declares why it is public",
+    text: "each route that may change data requires authentication or a signature, or declares why \
+           it is public",
     owasp: "API2",
     find: |map| {
         each(map, |route| {
@@ -104,7 +106,9 @@ fn opaque_permission(route: &RouteInfo) -> Option<Finding> {
 /// Finds middleware that may guard a route, if no known middleware
 /// authenticates the user.
 fn opaque_guard(route: &RouteInfo) -> Option<Finding> {
-    let is_answered = !route.access.schemes.is_empty() || route.access.public.is_some();
+    let is_answered = !route.access.schemes.is_empty()
+        || route.access.public.is_some()
+        || route.signature.is_some();
     let names = opaque_names(route);
     if is_answered || names.is_empty() {
         return None;
@@ -155,19 +159,3 @@ const CHANGES: [&str; 22] = [
     "enable", "insert", "logout", "purge", "remove", "reset", "revoke", "save", "send", "set",
     "truncate", "update", "upsert",
 ];
-
-/// Returns the words of a path or a name in lower case, without the names of
-/// parameters: `users`, `delete`, `all` for `/users/:id/deleteAll`.
-fn words(text: &str) -> Vec<String> {
-    let segments = text.split('/').filter(|segment| !segment.starts_with([':', '*']));
-    let mut words = vec![String::new()];
-    for c in segments.collect::<Vec<_>>().join("/").chars() {
-        if !c.is_alphanumeric() || c.is_uppercase() {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
-            word.extend(c.to_lowercase());
-        }
-    }
-    words
-}

@@ -11,6 +11,7 @@ mod passwords;
 mod retries;
 mod secrets;
 mod texts;
+mod webhooks;
 
 use std::collections::BTreeMap;
 
@@ -27,6 +28,7 @@ pub(super) const RECOMMENDED: &[BuiltIn] = &[
     access::USER_BEFORE_GUARD,
     access::MUTATING_NEEDS_USER,
     access::MIDDLEWARE_OPAQUE_GUARD,
+    webhooks::WEBHOOKS_SIGNED,
     limits::BODY_BOUNDED,
     limits::RATE_LIMITED,
     exposure::WILDCARD_EXPOSED,
@@ -89,4 +91,20 @@ fn counted(routes: &[&RouteInfo]) -> String {
         1 => format!("{first} and one other"),
         others => format!("{first} and {others} others"),
     }
+}
+
+/// Returns the words of a path or a name in lower case, without the names of
+/// parameters: `users`, `delete`, `all` for `/users/:id/deleteAll`.
+fn words(text: &str) -> Vec<String> {
+    let segments = text.split('/').filter(|segment| !segment.starts_with([':', '*']));
+    let mut words = vec![String::new()];
+    for c in segments.collect::<Vec<_>>().join("/").chars() {
+        if !c.is_alphanumeric() || c.is_uppercase() {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words
 }
