@@ -171,6 +171,7 @@
 //! | `IfMatch` (feature `conditional`) | the version that a client wants to change, else 428 or 412 |
 //! | `Preconditions` (feature `conditional`) | the conditions for a change by the handler |
 //! | `Session`, `SetSession` (feature `sessions`) | the session of a request, and the cookie that begins or ends one |
+//! | [`Signed`] | the body of a webhook, after its signature was verified |
 //! | [`RequestId`], [`TraceContext`] | the id of a request, and its trace |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -206,6 +207,7 @@ mod sanitization;
 mod serialization;
 #[cfg(feature = "sessions")]
 pub mod sessions;
+mod signed;
 #[cfg(any(feature = "idempotency", feature = "sessions"))]
 mod store_fault;
 mod validation;
@@ -240,6 +242,7 @@ pub use serialization::{
 };
 #[cfg(feature = "sessions")]
 pub use sessions::{Session, Sessions, SetSession};
+pub use signed::Signed;
 #[doc(inline)]
 pub use stockade_core::middleware::*;
 #[doc(inline)]

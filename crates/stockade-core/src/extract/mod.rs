@@ -7,6 +7,7 @@
 //! | [`Query<T>`] | the query string |
 //! | [`Body<T>`] | the body, parsed by its content type |
 //! | `bytes::Bytes` | the raw bytes of the body |
+//! | `Signed<T, S>` of `stockade::middleware` | the body of a webhook, after its signature was verified |
 //! | [`HttpBody`](crate::HttpBody) | the body as a stream |
 //! | `Multipart<T>` (feature `multipart`) | a form with files, as a type or as its parts |
 //! | [`State<T>`] | a value that the application provides |

@@ -1,5 +1,6 @@
 //! Rows for extractors: every response that an argument can cause.
 
+use stockade::auth::webhooks::{GitHub, WebhookKeys};
 use stockade::extract::headers::UserAgent;
 use stockade::extract::{
     ClientIp, Extension, Headers, LastEventId, Multipart, TypedHeader, UserLifetime,
@@ -7,7 +8,7 @@ use stockade::extract::{
 use stockade::http::{Uri, Version};
 use stockade::middleware::{
     Cookies, CurrentSession, DeserializeHelpers, ETag, IdempotencyKey, IfMatch, Outcome,
-    Preconditions, RequestId, SerializeHelpers, SessionCookie, TraceContext, Validators,
+    Preconditions, RequestId, SerializeHelpers, SessionCookie, Signed, TraceContext, Validators,
     with_request_id,
 };
 use stockade::prelude::*;
@@ -250,10 +251,40 @@ fn heads() -> Vec<Case> {
     }
 }
 
+/// Bodies with the signature of GitHub.
+fn signed() -> Vec<Case> {
+    let keys = WebhookKeys::<GitHub>::new("a secret of thirty-two bytes or more").unwrap();
+    let row = |content_type: &str, body: &str| {
+        let (name, value) = keys.sign("", body.as_bytes()).remove(0);
+        let head = format!("POST /x/7\n{name}: {value}\ncontent-type: {content_type}");
+        let handler = async |Signed { body, .. }: Signed<Named, GitHub>| body.name;
+        row!(with_state(keys.clone()), [], handler, format!("{head}\n\n{body}"))
+    };
+    let sent = |fault, status| {
+        let request = row("application/json", "").request;
+        let handler = async |Signed { body, .. }: Signed<Named, GitHub>| body.name;
+        let row = row!(with_state(keys.clone()), [], handler, request);
+        Case { fault: Some(fault), ..case(SIGNED, row, status) }
+    };
+    let mut unsigned = row("application/json", "{}");
+    unsigned.request = format!("{JSON}{{}}");
+    vec![
+        case(SIGNED, row("application/json", r#"{"name":"Ada"}"#), 200),
+        case(SIGNED, row("application/json", r#"{"name":"A"}"#), 400),
+        case(SIGNED, unsigned, 401),
+        case(SIGNED, row("application/json", &"a".repeat(200)), 413),
+        case(SIGNED, row("a/b", "x"), 415),
+        sent(BodyError::TimedOut, 408),
+    ]
+}
+
+const SIGNED: &str = "FromRequest for Signed<T, S>";
+
 pub(super) fn cases() -> Vec<Case> {
     let state = row!(with_state(7_u8), [], async |_: State<u8>| "x", GET);
     let state = case("FromRequest for State<T>", state, 200);
-    [bodies(), typed_forms(), users(), keys(), heads(), vec![state]].into_iter().flatten().collect()
+    let all = [bodies(), typed_forms(), users(), keys(), heads(), signed(), vec![state]];
+    all.into_iter().flatten().collect()
 }
 
 async fn write(mut writer: ResponseWriter) -> Result<(), ApiError> {

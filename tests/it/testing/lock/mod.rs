@@ -11,6 +11,7 @@ mod replies;
 mod resources;
 mod routes;
 mod safety;
+mod signatures;
 mod stable;
 
 use std::collections::BTreeSet;
@@ -48,8 +49,9 @@ pub fn mutation(
 
 pub fn all() -> Vec<Mutation> {
     let of_routes = [routes::all(), inputs::all(), replies::all(), safety::all()];
-    let of_adapters = [resources::all(), graphql::all(), idempotency::all(), authentication::all()];
-    of_routes.into_iter().chain(of_adapters).flatten().collect()
+    let of_adapters = [resources::all(), graphql::all(), idempotency::all()];
+    let of_guards = [authentication::all(), signatures::all()];
+    of_routes.into_iter().chain(of_adapters).chain(of_guards).flatten().collect()
 }
 
 pub fn lock_of(app: &App) -> Lock {

@@ -12,6 +12,7 @@ mod pages;
 mod passwords;
 mod secrets;
 mod texts;
+mod webhooks;
 
 use stockade::auth::{KeyRing, SessionId};
 use stockade::middleware::{Auth, SessionCookie, with_auth};
