@@ -3,6 +3,7 @@
 
 mod authentication;
 mod lock;
+mod signed;
 mod tenant_connections;
 mod tenant_graphql;
 mod tenants;

@@ -31,6 +31,8 @@ pub(crate) struct Shot {
     pub(crate) has_new_key: bool,
     /// Records how much of the body the application reads.
     pub(crate) probe: Option<BodyProbe>,
+    /// The sender that signs the request, as an index of the test's keys.
+    pub(crate) signer: Option<usize>,
 }
 
 /// Records how much of a body was read. Clones share the record.
@@ -106,6 +108,7 @@ impl Shot {
             peer: None,
             has_new_key: false,
             probe: None,
+            signer: None,
         }
     }
 

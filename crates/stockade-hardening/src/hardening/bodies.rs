@@ -42,6 +42,7 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
         attack_announced(runner, target).await;
         let left_out = "all except an announced length";
         let Some(shot) = runner.shot_let_through(FORM.family, target, left_out) else { continue };
+        let shot = runner.signed(target, shot);
         attack_size(runner, target, content_type, &shot).await;
         if runner.has_methods(target) {
             let reason = "JSON-RPC responds to a malformed message with 200 and an error";

@@ -15,6 +15,7 @@ mod report;
 mod responses;
 mod roles;
 mod runner;
+mod signatures;
 mod tenants;
 mod tokens;
 
@@ -26,6 +27,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 use stockade_auth::Secret;
+use stockade_auth::webhooks::{WebhookKeys, WebhookSender};
 use stockade_core::{BoxFuture, Request, Response};
 use stockade_errors::ConfigError;
 use stockade_routing::App;
@@ -81,8 +83,9 @@ pub fn assert_hardened(app: impl IntoApp) -> impl Future<Output = ()> + Send {
 /// themselves.
 ///
 /// The report lists attacks that cannot be made; they never count as passed.
-/// Role attacks need [`users`](Self::users) and some token attacks need
-/// [`tokens`](Self::tokens). Rate limit attacks need a router rather than an
+/// Role attacks need [`users`](Self::users), some token attacks need
+/// [`tokens`](Self::tokens), and some signature attacks need
+/// [`webhook_keys`](Self::webhook_keys). Rate limit attacks need a router rather than an
 /// app, because only the clock of a router can be stopped.
 ///
 /// ```
@@ -125,6 +128,7 @@ pub struct Hardening {
     users: Option<Box<FindUser>>,
     tokens: Option<(Secret, Value)>,
     public_keys: Vec<String>,
+    signers: Vec<signatures::Signer>,
     params: BTreeMap<String, String>,
     skips: Vec<Skip>,
     reads: bool,
@@ -160,6 +164,7 @@ impl Hardening {
             users: None,
             tokens: None,
             public_keys: Vec::new(),
+            signers: Vec::new(),
             params: BTreeMap::new(),
             skips: Vec::new(),
             reads: false,
@@ -226,6 +231,14 @@ impl Hardening {
         self
     }
 
+    /// Adds the keys of a sender of webhooks. They allow signatures with a single
+    /// defect: old, over another body, or truncated. The application must use the
+    /// same keys and clock.
+    pub fn webhook_keys<S: WebhookSender>(mut self, keys: WebhookKeys<S>) -> Self {
+        self.signers.push(signatures::Signer::new(keys));
+        self
+    }
+
     /// Sets the value of all path parameters with this name. Default: a value
     /// that fits the constraint and the schema.
     pub fn param(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
@@ -273,6 +286,7 @@ impl Hardening {
                 return runner.into_report();
             }
             credentials::attack(&mut runner).await;
+            signatures::attack(&mut runner).await;
             roles::attack(&mut runner).await;
             detours::attack(&mut runner).await;
             bodies::attack(&mut runner).await;

@@ -12,7 +12,7 @@ use crate::fail::fail;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum AttackFamily {
-    /// Missing, malformed and forged credentials.
+    /// Missing, malformed and forged credentials, and signatures of webhooks.
     Credentials,
     /// Authenticated users with the wrong role or permission.
     Roles,

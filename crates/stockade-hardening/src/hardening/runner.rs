@@ -21,7 +21,7 @@ use super::{
 use crate::exchange::{Exchange, SentRequest};
 use crate::idempotency_key::{IDEMPOTENCY_KEY, key_of};
 use crate::into_app::start;
-use crate::shot::Shot;
+use crate::shot::{Shot, ShotBody};
 use crate::{Credentials, TestClock};
 
 /// A rule that attacks try to break.
@@ -118,6 +118,29 @@ impl<'h> Runner<'h> {
     pub(super) fn fallback_takes(&self, shot: &Shot) -> bool {
         let explained = self.app.explain(&format!("{} {}", shot.method, shot.target));
         explained.is_ok_and(|found| found.route.is_none() && found.status.is_none())
+    }
+
+    /// Lets a sender sign a request, if the route needs a signature and the test
+    /// has the keys.
+    pub(super) fn signed(&self, target: &AttackTarget, mut shot: Shot) -> Shot {
+        let sender = target.route.signature.as_ref().map(|it| it.sender.as_str());
+        let signers = &self.plan.signers;
+        shot.signer = signers.iter().position(|signer| sender == Some(signer.sender));
+        shot
+    }
+
+    /// Signs a request whose body is in memory.
+    fn with_signature<'s>(&self, shot: Cow<'s, Shot>) -> Cow<'s, Shot> {
+        let signer = shot.signer.and_then(|index| self.plan.signers.get(index));
+        match (signer, &shot.body) {
+            (Some(signer), ShotBody::Whole(body)) => {
+                let signed = signer.headers(body).into_iter();
+                Cow::Owned(
+                    signed.fold(shot.into_owned(), |shot, (name, value)| shot.set(name, value)),
+                )
+            }
+            _ => shot,
+        }
     }
 
     /// Returns the credentials of a user with these roles.
@@ -322,7 +345,8 @@ impl<'h> Runner<'h> {
     /// Sends a request. Returns the reason if there is no response.
     async fn response(&mut self, shot: &Shot) -> Result<(Arc<SentRequest>, Response), String> {
         let peer = shot.peer.unwrap_or_else(|| self.new_peer());
-        let shot = &self.with_key(shot);
+        let keyed = self.with_key(shot);
+        let shot = &self.with_signature(keyed);
         let request = shot.request(peer).ok_or("no client can send it")?;
         let (app, through) = (self.app.clone(), self.plan.through.clone());
         let answer = async move {
