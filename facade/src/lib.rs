@@ -43,6 +43,7 @@
 //! | [`middleware`](mod@middleware) | authentication, rate limits, sessions and other middleware |
 //! | [`ApiError`](struct@ApiError), [`errors`] | errors and their responses |
 //! | [`policy`] | rules for all routes |
+//! | [`outgoing`] | requests to addresses that users chose |
 //! | [`prelude`] | the names that most programs use |
 //!
 //! The modules of optional features name their feature. Examples with
@@ -73,7 +74,7 @@ pub use stockade_axum as axum;
 #[doc(inline)]
 pub use stockade_core::i18n;
 #[doc(inline)]
-pub use stockade_core::{description, extract, reply, upgrade};
+pub use stockade_core::{description, extract, outgoing, reply, upgrade};
 #[doc(inline)]
 pub use stockade_errors as errors;
 // Not inlined: rustdoc would also inline all pages of async-graphql.

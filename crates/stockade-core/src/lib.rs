@@ -38,6 +38,7 @@
 // - `bug`: the 500 for bugs in stockade itself.
 // - `upgrade`: `Upgrade`, connections that leave HTTP.
 // - `log_text`: untrusted text in a log.
+// - `outgoing`: requests of the program to addresses that users chose.
 // - `boxed_or`: parts of a route that rarely differ from their default.
 // - `state`: the values that the application provides, by type.
 // - `route_description`: `RouteDescription`, the description of a route at
@@ -91,6 +92,7 @@ pub mod login_end;
 pub mod marked;
 mod media;
 pub mod middleware;
+pub mod outgoing;
 #[doc(hidden)]
 pub mod page_headers;
 mod params;
