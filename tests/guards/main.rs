@@ -7,6 +7,7 @@ mod signed;
 mod tenant_connections;
 mod tenant_graphql;
 mod tenants;
+mod uploads;
 
 /// Runs a future to completion. Most in-process tests never wait.
 fn block_on<F: Future>(future: F) -> F::Output {

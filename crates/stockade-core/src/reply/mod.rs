@@ -8,6 +8,7 @@
 //! | `&'static str`, `String` | 200 `text/plain; charset=utf-8` |
 //! | [`Html<T>`] | 200 `text/html; charset=utf-8` |
 //! | `Bytes`, `Vec<u8>` | 200 `application/octet-stream` |
+//! | [`Download`] | 200, an uploaded file that browsers save |
 //! | [`Streamed`], [`Sse`] | 200, sent as it is produced |
 //! | [`Redirect`] | 303, 307 or 308 with `Location` |
 //! | `StatusCode` | that status, no body |
@@ -20,6 +21,8 @@
 //! A handler may also write the response itself: [`ResponseWriter`].
 // Spec: Handler contract.
 
+#[doc(hidden)]
+pub mod download;
 pub(crate) mod into_error;
 mod json;
 mod plain;
@@ -31,6 +34,7 @@ mod streamed;
 pub(crate) mod writer;
 pub(crate) mod writer_link;
 
+pub use download::Download;
 pub use into_error::IntoError;
 pub(crate) use into_error::{FailedReply, answer_of};
 pub use json::{Json, describe_json, json_response};

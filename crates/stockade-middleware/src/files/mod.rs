@@ -37,9 +37,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use http::{HeaderValue, Method, StatusCode, header};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use stockade_core::description::{Content, ContentSchema, HeaderDoc, ResponseDoc};
+use stockade_core::description::{BodyDoc, Content, ContentSchema, HeaderDoc, ResponseDoc};
 use stockade_core::extract::FileName;
+use stockade_core::reply::download::{SANDBOX, described, disposition, safe_media_type};
 use stockade_core::{ApiError, FromRequest, HttpBody, Reply, Request, Response, RouteDescription};
 use tokio::task::spawn_blocking;
 
@@ -148,7 +148,7 @@ impl FileRequest {
 /// may not be visible in either.
 ///
 /// A browser runs HTML, SVG and scripts of the same origin. Send user uploads
-/// with [`download`](Self::download), or from another origin.
+/// with [`uploaded`](Self::uploaded), or from another origin.
 #[derive(Debug)]
 pub struct FileReply {
     request: FileRequest,
@@ -184,6 +184,16 @@ impl FileReply {
     pub fn download(mut self, name: &str) -> Self {
         self.disposition = Some(attachment(name));
         self
+    }
+
+    /// Sends a file that a client uploaded so that no browser runs it: as a
+    /// download under this name, with `nosniff`, a sandbox, and a content type
+    /// without scripts. See [`Download`](stockade_core::reply::Download).
+    #[must_use]
+    pub fn uploaded(mut self, name: &str) -> FileDownload {
+        let claimed = self.content_type.to_str().unwrap_or_default();
+        self.content_type = HeaderValue::from_static(safe_media_type(claimed));
+        FileDownload(self.download(name))
     }
 
     fn whole_or_part(&self, settled: bool, etag: Option<&ETag>) -> Selected {
@@ -261,6 +271,31 @@ impl Reply for FileReply {
             let meaning = "The range is after the end of the file";
             doc.responds(ResponseDoc::error(416).meaning(meaning).header(range()));
         }
+    }
+}
+
+/// A file that a client uploaded, as a response; see [`FileReply::uploaded`].
+#[derive(Debug)]
+pub struct FileDownload(FileReply);
+
+impl Reply for FileDownload {
+    fn into_response(self) -> Result<Response, ApiError> {
+        let mut response = self.0.into_response()?;
+        if response.headers().contains_key(header::CONTENT_TYPE) {
+            let headers = response.headers_mut();
+            headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+            headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(SANDBOX));
+        }
+        Ok(response)
+    }
+
+    fn describe(doc: &mut RouteDescription) {
+        doc.responses_changed(FileReply::describe, |answer| {
+            if matches!(answer.body, BodyDoc::Content(_)) {
+                answer.headers.retain(|header| header.name != "Content-Disposition");
+                *answer = described(answer.clone());
+            }
+        });
     }
 }
 
@@ -355,40 +390,9 @@ fn content_type(path: &Path) -> HeaderValue {
 }
 
 /// Creates a `Content-Disposition`.
-///
-/// Source: RFC 6266, section 4; RFC 8187, section 3.2.
 fn attachment(name: &str) -> HeaderValue {
-    let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    let name: String = name.chars().filter(|char| !char.is_control()).collect();
-    let is_plain = |char: char| matches!(char, ' '..='~') && !matches!(char, '"' | '%');
-    let plain: String = name.chars().map(|char| if is_plain(char) { char } else { '_' }).collect();
-    let text = match (name.is_empty(), plain == name) {
-        (true, _) => "attachment".to_owned(),
-        (false, true) => format!("attachment; filename=\"{name}\""),
-        (false, false) => {
-            let encoded = utf8_percent_encode(&name, EXTENDED);
-            format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}")
-        }
-    };
-    let without_name = const { HeaderValue::from_static("attachment") };
-    // The text is visible ASCII at this point.
-    HeaderValue::try_from(text).unwrap_or(without_name)
+    disposition("attachment", name)
 }
 
 /// The maximum age difference of two changes with the same timestamp (FAT).
 const TIME_RESOLUTION: Duration = Duration::from_secs(2);
-
-/// All characters except `attr-char` of RFC 8187.
-const EXTENDED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'!')
-    .remove(b'#')
-    .remove(b'$')
-    .remove(b'&')
-    .remove(b'+')
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'^')
-    .remove(b'_')
-    .remove(b'`')
-    .remove(b'|')
-    .remove(b'~');

@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use stockade::extract::FileName;
 use stockade::http::{HeaderMap, header};
-use stockade::middleware::files::{FileReply, FileRequest};
+use stockade::middleware::files::{FileDownload, FileReply, FileRequest};
 use stockade::middleware::health::{Readiness, live, ready};
 use stockade::middleware::{CookieError, Metrics, SetCookie, WithETag};
 use stockade::prelude::*;
-use stockade::reply::{Accepted, Created, Event, JsonText, Redirect, Sse, Status, Streamed};
+use stockade::reply::{
+    Accepted, Created, Download, Event, JsonText, Redirect, Sse, Status, Streamed,
+};
 use stockade::rest::StoreError;
 use stockade::rpc::RpcError;
 use stockade::serialization::SerializationError;
@@ -66,6 +68,7 @@ fn plain() -> Vec<Case> {
             [], async || WithETag(7, tea()), format!("{GET}\nif-match: \"6\"") => 412;
         "Reply for Sse", [], events, GET => 200;
         "Reply for Streamed", [], streamed, GET => 200;
+        "Reply for Download", [], async || Download::new("x").named("a.txt"), GET => 200;
     }
 }
 
@@ -97,6 +100,10 @@ fn parts_of_replies() -> Vec<Case> {
 
 async fn file(file: FileRequest, Path(name): Path<FileName>) -> Result<FileReply, ApiError> {
     file.within(concat!(env!("CARGO_MANIFEST_DIR"), "/it/openapi/described"), &name).await
+}
+
+async fn uploaded(file: FileRequest, name: Path<FileName>) -> Result<FileDownload, ApiError> {
+    Ok(self::file(file, name).await?.uploaded("a.rs"))
 }
 
 /// Reports a failed component in the response.
@@ -134,6 +141,20 @@ fn helpers() -> Vec<Case> {
             }, mod_rs => 409;
         });
     }
+    let name = "Reply for FileDownload";
+    cases.extend(impls! {
+        name, [], uploaded, mod_rs => 200;
+        name, [], uploaded, by("range: bytes=0-9") => 206;
+        name, [], uploaded, by("if-none-match: *") => 304;
+        name, [], uploaded, by("if-match: \"unknown\"") => 412;
+        name, [], uploaded, by("range: bytes=999999-") => 416;
+        name, [], uploaded, "GET /x/none" => 404;
+        name, [], uploaded, "GET /x/..%2f" => 400;
+        // An error from the handler itself.
+        name, [], async |_: FileRequest, _: Path<FileName>| {
+            Err::<FileDownload, _>(ApiError::conflict())
+        }, mod_rs => 409;
+    });
     cases.extend(impls! {
         "Reply for LivenessReply", [], live, GET => 200;
         "Reply for MetricsText", [], metrics.handler(), GET => 200;

@@ -11,6 +11,7 @@ mod passwords;
 mod retries;
 mod secrets;
 mod texts;
+mod uploads;
 mod webhooks;
 
 use std::collections::BTreeMap;
@@ -63,6 +64,7 @@ pub(super) const STRICT: &[BuiltIn] = &[
     access::GET_WITHOUT_EFFECTS,
     authentication::TOKENS_SHORT,
     authentication::REVOCATIONS_CHECKED,
+    uploads::UPLOADS_DOWNLOADED,
 ];
 
 /// Returns the findings of `find` for each route and the fallback.
