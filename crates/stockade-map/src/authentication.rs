@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How one authentication method works.
+/// The strictness of an authentication method.
 ///
 /// [`SchemeInfo`](crate::SchemeInfo) is the same method for clients, in the
-/// terms of OpenAPI. This is its strictness, which locks and policies compare.
+/// terms of OpenAPI. Locks compare the strictness, and policies limit it.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MethodInfo {
@@ -86,10 +86,10 @@ pub struct TokenInfo {
     /// The accepted audiences. Empty for any or none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audiences: Vec<String>,
-    /// The claims without which a token is rejected.
+    /// The required claims: a token that lacks one is rejected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub required_claims: Vec<String>,
-    /// The time in seconds for which an expired token is still accepted.
+    /// The time in seconds after its expiry until a token is rejected.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub leeway_seconds: u64,
     /// The longest accepted time in seconds from `iat` to `exp`. `None` for
@@ -135,15 +135,14 @@ pub struct CookieInfo {
     pub http_only: bool,
     /// `Strict`, `Lax` or `None`.
     pub same_site: String,
-    /// The path to which browsers send it, and to the paths below.
+    /// The path of the requests that include it, and of the paths below.
     #[serde(default = "root", skip_serializing_if = "is_root")]
     pub path: String,
-    /// The domain to whose hosts browsers send it. `None` for the host that set
-    /// it.
+    /// The domain of the hosts that receive it. `None` for the host that set it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
-    /// The time in seconds for which browsers store it. `None` until they are
-    /// closed.
+    /// The time in seconds until browsers delete it. `None` if they delete it
+    /// when they are closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_age_seconds: Option<u64>,
 }
@@ -152,9 +151,9 @@ pub struct CookieInfo {
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SessionInfo {
-    /// The time in seconds after which an unused session ends.
+    /// The time in seconds until an unused session ends.
     pub idle_seconds: u64,
-    /// The time in seconds after which each session ends.
+    /// The time in seconds until each session ends, even if it is in use.
     pub lifetime_seconds: u64,
 }
 
@@ -162,8 +161,8 @@ pub struct SessionInfo {
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CrossOriginInfo {
-    /// The origins whose requests pass, in addition to the own origin and the
-    /// origins that CORS lists with credentials.
+    /// The origins that may send requests, in addition to the own origin and
+    /// the origins that CORS lists with credentials.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trusted_origins: Vec<String>,
 }

@@ -324,7 +324,7 @@ pub struct RouteAccess {
     /// such as `bearer`.
     #[serde(default)]
     pub schemes: Vec<SchemeInfo>,
-    /// How each of the `schemes` works, in the same order.
+    /// The strictness of each of the `schemes`, in the same order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub methods: Vec<MethodInfo>,
     /// The protection against requests of other origins that middleware adds,

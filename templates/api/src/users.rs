@@ -156,10 +156,10 @@ pub async fn log_out(
     Ok((sessions.end(&id).await?, ()))
 }
 
-/// The time after which an unused session ends.
+/// The time until an unused session ends.
 pub const IDLE: Duration = Duration::from_secs(30 * 60);
 
-/// The time after which each session ends.
+/// The time until each session ends, even if it is in use.
 pub const LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// Finds the user of a session.

@@ -98,7 +98,7 @@ pub struct UserMethod {
     /// The value of `WWW-Authenticate` for an unauthenticated request (RFC
     /// 9110, section 11.6.1).
     pub challenge: Cow<'static, str>,
-    /// How the method works. Its name is set from the scheme.
+    /// The strictness of the method. Its name is set from the scheme.
     pub info: MethodInfo,
 }
 

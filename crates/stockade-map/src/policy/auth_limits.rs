@@ -79,7 +79,7 @@ impl AuthLimits {
         self
     }
 
-    /// Sets the longest time for which an unused session remains valid.
+    /// Sets the longest time until an unused session ends.
     /// Default: 30 days.
     pub fn max_session_idle(mut self, idle: Duration) -> Self {
         self.session_idle_seconds = idle.as_secs();

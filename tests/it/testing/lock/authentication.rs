@@ -234,7 +234,7 @@ fn older(app: &App) -> Lock {
 }
 
 #[test]
-fn an_older_lock_has_no_false_changes() {
+fn an_older_lock_only_reports_the_new_facts() {
     for router in [tokens(|it| it), cookie(|it| it), protected(with_cross_origin_protection())] {
         let app = router.build().unwrap();
         let changes = older(&app).changes_to(&lock_of(&app), SystemTime::UNIX_EPOCH);

@@ -219,8 +219,8 @@ pub(super) const CROSS_ORIGIN_PROTECTED: BuiltIn = BuiltIn {
     },
 };
 
-/// Returns the name of the first method whose credentials browsers send
-/// automatically and that has no protection of its own.
+/// Returns the name of the first method that lacks a protection, although
+/// browsers send its credentials automatically.
 fn unprotected(route: &RouteInfo) -> Option<&str> {
     let access = &route.access;
     let mut methods = access.schemes.iter().zip(&access.methods);

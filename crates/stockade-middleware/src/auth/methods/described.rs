@@ -15,8 +15,8 @@ use super::Auth;
 use crate::SetCookie;
 
 impl Auth {
-    /// Declares the times after which the sessions of the methods added so far
-    /// end: if they are unused, and always. Route maps, locks and policies
+    /// Declares the times until the sessions of the methods added so far end: if
+    /// they are unused, and always. Route maps, locks and policies
     /// contain them. It has no effect on requests.
     ///
     /// `Sessions::auth` declares its own times. Use it for a function that finds
