@@ -70,7 +70,7 @@ pub fn assert_routes_lock(routers: impl IntoRouters, path: impl AsRef<Path>) {
 
 /// The lock of one router, or of several.
 enum Locked {
-    One(Lock),
+    One(Box<Lock>),
     Several(RouterLocks),
 }
 
@@ -79,7 +79,7 @@ impl Locked {
         if let [(name, app)] = routers
             && name.is_empty()
         {
-            return Lock::of(&app.route_map()).map(Self::One);
+            return Lock::of(&app.route_map()).map(|lock| Self::One(Box::new(lock)));
         }
         let maps: Vec<(&str, RouteMap)> =
             routers.iter().map(|(name, app)| (name.as_str(), app.route_map())).collect();
