@@ -84,6 +84,7 @@ pub(super) fn fix_of(change: &Change) -> String {
     let template = match FIXES.iter().find(|(id, _)| *id == rule.id) {
         _ if !rule.breaking && !rule.weakening => return String::new(),
         _ if rule.id == "middleware-opaque-changed" => opaque(change),
+        _ if change.at == "limits/rate_exempt" => "remove `rate_limit: false`",
         Some((_, fix)) => *fix,
         None if change.before.is_null() && rule.weakening => "remove {after}",
         None if change.before.is_null() => {

@@ -27,6 +27,7 @@ enum Topic<'a> {
     User,
     Role,
     Origin,
+    Cors,
     Rate,
     Timeout,
     Keys,
@@ -167,6 +168,7 @@ fn topic(change: &Change) -> Option<Topic<'_>> {
     Some(match word {
         "user" | "scheme" => Topic::User,
         "role" | "permission" => Topic::Role,
+        "origin" | "credentials" => Topic::Cors,
         "rate" => Topic::Rate,
         "timeout" => Topic::Timeout,
         "idempotency" => Topic::Keys,
@@ -196,7 +198,8 @@ fn is_consequence(change: &Change) -> bool {
 fn topics_of_consequence(change: &Change) -> &'static [Topic<'static>] {
     let name = change.at.rsplit('/').next().unwrap_or_default();
     match name {
-        "origin" => return &[Topic::Origin],
+        "origin" => return &[Topic::Origin, Topic::Cors],
+        "vary" => return &[Topic::Cors],
         "authorization" | "cookie" | "www-authenticate" => return &[Topic::User],
         _ if name.starts_with("sec-fetch-") => return &[Topic::Origin],
         _ if name.starts_with("idempotency-") => return &[Topic::Keys],

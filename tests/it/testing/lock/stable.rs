@@ -195,9 +195,8 @@ fn equal_changes_of_several_routes_are_grouped() {
     let changes = super::changes(&old, &new.build().unwrap());
     let added = changes.iter().find(|change| change.rule.id == "error-added").unwrap();
     assert_eq!(added.routes, ["GET /a", "GET /b"]);
-    assert!(
-        changes.to_string().contains("\n    GET /a, GET /b\n    answers: nothing -> \"429\"\n")
-    );
+    let line = "\n      [compatible] error-added, answers: nothing -> \"429\" (2 routes)\n";
+    assert!(changes.to_string().contains(line), "{changes}");
     let first = changes.iter().next().unwrap();
     assert_eq!(first.rule.id, "rate-limit-lowered", "the gravest comes first: {changes}");
 }
