@@ -211,7 +211,7 @@ mod tests {
             let docs = RouteDocs::new("x").deprecated_since("2020-01-01").sunset("2021-01-01");
             router.get(path, async || "x").docs(docs).middleware(user());
         }
-        Locked::One(Lock::of(&router.build().unwrap().route_map()).unwrap())
+        Locked::One(Box::new(Lock::of(&router.build().unwrap().route_map()).unwrap()))
     }
 
     /// Returns a path that only this test uses.
