@@ -1,9 +1,10 @@
 //! `fail`: fails a test.
 
 use std::fmt::Display;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::thread;
 
+use stockade_errors::locks::lock;
 use stockade_errors::{ConfigError, ConfigIssue};
 
 /// Fails the test with this message, at the line of the caller.
@@ -55,8 +56,7 @@ impl Shown {
     fn text_of(&self, error: &ConfigError, test: Option<&str>) -> String {
         let text = error.to_string();
         let test = test.unwrap_or("another thread");
-        // A test that panics with the lock leaves a complete list.
-        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = lock(&self.0);
         if let Some((_, first)) = shown.iter().find(|(known, _)| *known == text) {
             let count = error.issues().len();
             let errors = if count == 1 { "configuration error" } else { "configuration errors" };
