@@ -396,26 +396,26 @@ mod tests {
     fn the_life_of_a_token_is_limited() {
         const NOW: u64 = 1_700_000_000;
         #[track_caller]
-        fn check(iat: Option<u64>, exp: Option<u64>, expected: Result<(), TokenError>) {
+        fn check(iat: Option<u64>, exp: Option<u64>, expected: &Result<(), TokenError>) {
             let times = Times { iat, exp, ..Times::default() };
             let found = check_life(times, 3_600, CLOCK_SKEW_SECONDS, &UnixClock::at(NOW));
-            assert_eq!(found, expected, "{iat:?} {exp:?}");
+            assert_eq!(&found, expected, "{iat:?} {exp:?}");
         }
         let missing = |claim: &str| Err(TokenError::MissingClaim { claim: claim.to_owned() });
-        check(Some(NOW), Some(NOW + 3_600), Ok(()));
-        check(Some(NOW), Some(NOW + 3_601), Err(TokenError::Lifetime));
-        check(Some(NOW - 3_000), Some(NOW + 600), Ok(()));
-        check(Some(NOW - 3_001), Some(NOW + 600), Err(TokenError::Lifetime));
+        check(Some(NOW), Some(NOW + 3_600), &Ok(()));
+        check(Some(NOW), Some(NOW + 3_601), &Err(TokenError::Lifetime));
+        check(Some(NOW - 3_000), Some(NOW + 600), &Ok(()));
+        check(Some(NOW - 3_001), Some(NOW + 600), &Err(TokenError::Lifetime));
         // The clock of the issuer is a minute ahead.
-        check(Some(NOW + 60), Some(NOW + 3_660), Ok(()));
-        check(Some(NOW + 61), Some(NOW + 3_661), Err(TokenError::Lifetime));
+        check(Some(NOW + 60), Some(NOW + 3_660), &Ok(()));
+        check(Some(NOW + 61), Some(NOW + 3_661), &Err(TokenError::Lifetime));
         // The life is one second, in ten years.
-        check(Some(2 * NOW), Some(2 * NOW + 1), Err(TokenError::Lifetime));
+        check(Some(2 * NOW), Some(2 * NOW + 1), &Err(TokenError::Lifetime));
         // `exp` is before `iat`.
-        check(Some(NOW + 10), Some(NOW), Ok(()));
-        check(Some(NOW), None, missing("exp"));
-        check(None, Some(NOW + 1), missing("iat"));
-        check(Some(0), Some(u64::MAX), Err(TokenError::Lifetime));
+        check(Some(NOW + 10), Some(NOW), &Ok(()));
+        check(Some(NOW), None, &missing("exp"));
+        check(None, Some(NOW + 1), &missing("iat"));
+        check(Some(0), Some(u64::MAX), &Err(TokenError::Lifetime));
     }
 
     #[test]
