@@ -15,6 +15,7 @@ use crate::ApiError;
 ///
 /// # Errors
 /// Fails if `call` panics, with the message `panicked: ` and the panic message.
+/// A panic with an [`ApiError`] of 5xx as its payload fails with this error.
 pub fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, ApiError> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| panicked(panic.as_ref()))
 }
@@ -55,6 +56,9 @@ impl<F: Future + Unpin> Future for CatchPanic<F> {
 /// Returns the error for a panic, with the panic message if there is one.
 #[cold]
 fn panicked(panic: &(dyn Any + Send)) -> ApiError {
+    if let Some(error) = panic.downcast_ref::<ApiError>().filter(|error| error.status() >= 500) {
+        return error.clone();
+    }
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     ApiError::new(500, format!("panicked: {}", text.unwrap_or("no message")))
@@ -84,6 +88,16 @@ mod tests {
         check(|| panic_any(7), Err("panicked: no message"));
         assert_eq!(catch_panic(|| panic!("plain")).map(|()| 0).unwrap_err().status(), 500);
     }
+
+    #[test]
+    fn keeps_an_error_of_the_server() {
+        let failed = |status| catch_panic(|| panic_any(ApiError::new(status, "lost"))).map(|()| 0);
+        let error = failed(503).unwrap_err();
+        assert_eq!((error.status(), error.message()), (503, "lost"));
+        let error = failed(404).unwrap_err();
+        assert_eq!((error.status(), error.message()), (500, "panicked: no message"));
+    }
+
     #[test]
     fn a_panicking_future_resolves_to_an_error() {
         let mut cx = Context::from_waker(Waker::noop());

@@ -13,6 +13,7 @@ use futures_util::stream;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use stockade_core::upgrade::Upgrade;
 use stockade_core::{HttpBody, PeerAddr, Request};
+use stockade_errors::ApiError;
 
 use crate::Credentials;
 use crate::exchange::SentRequest;
@@ -92,8 +93,8 @@ pub(crate) enum ShotBody {
         beginning: &'static str,
         length: u64,
     },
-    /// A stream that panics with this message when it is read.
-    Panicking(&'static str),
+    /// A stream that panics with this error when it is read.
+    Panicking(Box<ApiError>),
 }
 
 impl Shot {
@@ -173,8 +174,8 @@ impl Shot {
     }
 
     /// Sets a body that panics when it is read, like a bug in the program.
-    pub(crate) fn panicking(mut self, message: &'static str) -> Self {
-        self.body = ShotBody::Panicking(message);
+    pub(crate) fn panicking(mut self, error: ApiError) -> Self {
+        self.body = ShotBody::Panicking(Box::new(error));
         self
     }
 
@@ -244,12 +245,12 @@ impl ShotBody {
                 let pieces = std::iter::once(beginning).chain(rest);
                 HttpBody::stream(stream::iter(pieces.map(Ok::<_, Infallible>)))
             }
-            Self::Panicking(message) => {
-                let message = *message;
+            Self::Panicking(error) => {
+                let error = error.clone();
                 HttpBody::stream(stream::poll_fn(move |_| -> Poll<Option<Piece>> {
                     // Unlike `panic!`, this does not call the panic hook, which
                     // would print the message.
-                    panic::resume_unwind(Box::new(message))
+                    panic::resume_unwind(error.clone())
                 }))
             }
         }

@@ -5,6 +5,7 @@
 
 mod attack_target;
 mod bodies;
+mod causes;
 mod connection;
 mod credentials;
 mod detours;
@@ -294,6 +295,7 @@ impl Hardening {
             idempotency_keys::attack(&mut runner).await;
             rate_limits::attack(&mut runner).await;
             responses::attack(&mut runner).await;
+            causes::attack(&mut runner).await;
             tenants::attack(&mut runner).await;
             runner.into_report()
         })

@@ -52,39 +52,8 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
     for target in targets.iter() {
         attack_path(runner, target).await;
         attack_query(runner, target).await;
-        attack_cause(runner, target).await;
     }
 }
-
-/// Sends a body that panics when read, which produces a 5xx with a known cause.
-async fn attack_cause(runner: &mut Runner<'_>, target: &AttackTarget) {
-    const ATTACK: &str = "the cause of a 5xx";
-    let Some(shot) = target.refused().filter(|_| target.body.is_some()) else { return };
-    if target.takes_bytes() {
-        let reason = "the handler reads the body itself";
-        return runner.leave(GENERIC.family, Some(target), ATTACK, reason);
-    }
-    let shot = shot.panicking(CAUSE);
-    let user = runner.user(&target.roles()).filter(|_| target.needs_user());
-    let shot = match user {
-        Some(user) => shot.of(&user),
-        None => shot,
-    };
-    runner.attack(&GENERIC, Some(target), ATTACK, shot, hides_cause).await;
-}
-
-/// Validates the response to a body that panicked.
-fn hides_cause(exchange: &Exchange) -> Verdict {
-    let text = String::from_utf8_lossy(&exchange.body);
-    match exchange.status {
-        _ if text.contains(CAUSE) => Verdict::GotThrough("the body contains the cause".to_owned()),
-        status if status.is_server_error() => Verdict::Refused,
-        status => Verdict::Unproven(format!("the response was {status}")),
-    }
-}
-
-/// A panic message that no response contains by chance.
-const CAUSE: &str = "the cause, number 4f1d9c";
 
 async fn attack_query(runner: &mut Runner<'_>, target: &AttackTarget) {
     let reads = runner.plan().reads;

@@ -412,7 +412,7 @@ async fn read(asked: Arc<SentRequest>, mut response: Response) -> Exchange {
 }
 
 /// Reads a response with its body. A body that is endless or slow is cut.
-async fn read_whole(asked: Arc<SentRequest>, mut response: Response) -> Exchange {
+pub(super) async fn read_whole(asked: Arc<SentRequest>, mut response: Response) -> Exchange {
     drop(Switch::take(&mut response));
     let (head, mut body) = response.into_parts();
     let mut whole = Vec::new();

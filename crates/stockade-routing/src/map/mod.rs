@@ -23,6 +23,8 @@ mod answers;
 pub mod asked_route;
 mod build;
 mod explain;
+#[doc(hidden)]
+pub mod failed_route;
 mod inspect;
 #[doc(hidden)]
 pub mod path;
