@@ -21,6 +21,13 @@ const RULE: Rule = Rule {
            signature, key or session",
 };
 
+const EXPIRY: Rule = Rule {
+    family: AttackFamily::Credentials,
+    text: "a token is rejected two minutes after it has expired; only the difference of clocks \
+           justifies a leeway (RFC 7519, section 4.1.4)",
+    mend: "set `TokenVerifier::leeway` to a minute or less",
+};
+
 /// Sends requests with missing and with forged credentials.
 pub(super) async fn attack(runner: &mut Runner<'_>) {
     let targets = Arc::clone(&runner.targets);
@@ -58,7 +65,9 @@ async fn attack_tokens(runner: &mut Runner<'_>, target: &AttackTarget, scheme: &
     let claims = plan.tokens.as_ref().map(|(_, claims)| claims);
     let mut forged = tokens::without_secret(claims, &plan.public_keys);
     if let Some((secret, claims)) = &plan.tokens {
-        forged.extend(tokens::with_secret(secret, claims));
+        let now = plan.token_clock.now().unwrap_or_default();
+        forged.extend(tokens::with_secret(secret, claims, now));
+        attack_expiry(runner, target, scheme).await;
     } else {
         let reason = "the secret is unknown: set it with `Hardening::tokens`";
         runner.leave(RULE.family, Some(target), "tokens with exactly one fault", reason);
@@ -91,6 +100,40 @@ async fn attack_tokens(runner: &mut Runner<'_>, target: &AttackTarget, scheme: &
         let attack = format!("{attack}, for a user");
         runner.attack(&RULE, Some(target), attack, shot, is_refused).await;
     }
+}
+
+/// Sends a token that expired two minutes ago by the clock of the application.
+async fn attack_expiry(runner: &mut Runner<'_>, target: &AttackTarget, scheme: &str) {
+    const ATTACK: &str = "a token that expired two minutes ago";
+    let plan = runner.plan();
+    let Some((secret, claims)) = &plan.tokens else { return };
+    let Some(now) = plan.token_clock.now() else { return };
+    let shot = |end: u64| {
+        let token = tokens::expired(secret, claims, end)?;
+        Some(target.shot().add("authorization", format!("{scheme} {token}")))
+    };
+    let times = (now.saturating_sub(tokens::MONTH), now.saturating_sub(TWO_MINUTES));
+    let (Some(old), Some(recent)) = (shot(times.0), shot(times.1)) else { return };
+    if runner.is_skipped(EXPIRY.family, Some(target)) {
+        return;
+    }
+    // If the application accepts the older token too, the time is unknown.
+    let is_time_known = match runner.send(Some(target), &old).await {
+        Ok(exchange) => {
+            exchange.status == StatusCode::UNAUTHORIZED
+                || exchange.status == StatusCode::TOO_MANY_REQUESTS
+        }
+        Err(_) => false,
+    };
+    let validator = |exchange: &Exchange| match is_refused(exchange) {
+        Verdict::GotThrough(_) if !is_time_known => Verdict::Unproven(
+            "the application accepts a token that expired a month ago: set its clock with \
+             `Hardening::token_clock`"
+                .into(),
+        ),
+        verdict => verdict,
+    };
+    runner.attack(&EXPIRY, Some(target), ATTACK, recent, validator).await;
 }
 
 /// Returns the headers that contain a token: the name, the prefix of the token,
@@ -183,3 +226,6 @@ pub(super) fn is_refused(exchange: &Exchange) -> Verdict {
         status => Verdict::GotThrough(format!("the response is {status}")),
     }
 }
+
+/// Two minutes, in seconds.
+const TWO_MINUTES: u64 = 120;

@@ -27,8 +27,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
-use stockade_auth::Secret;
 use stockade_auth::webhooks::{WebhookKeys, WebhookSender};
+use stockade_auth::{Secret, UnixClock};
 use stockade_core::{BoxFuture, Request, Response};
 use stockade_errors::ConfigError;
 use stockade_routing::App;
@@ -128,6 +128,7 @@ pub struct Hardening {
     through: Option<Arc<Through>>,
     users: Option<Box<FindUser>>,
     tokens: Option<(Secret, Value)>,
+    token_clock: UnixClock,
     public_keys: Vec<String>,
     signers: Vec<signatures::Signer>,
     params: BTreeMap<String, String>,
@@ -164,6 +165,7 @@ impl Hardening {
             through: None,
             users: None,
             tokens: None,
+            token_clock: UnixClock::default(),
             public_keys: Vec::new(),
             signers: Vec::new(),
             params: BTreeMap::new(),
@@ -210,7 +212,8 @@ impl Hardening {
     }
 
     /// Sets the secret that signs tokens, and valid claims without times. They
-    /// allow tokens with a single defect: expired, not yet valid, or truncated.
+    /// allow tokens with a single defect: expired long ago or two minutes ago
+    /// (see [`token_clock`](Self::token_clock)), not yet valid, or truncated.
     ///
     /// # Panics
     /// Panics if the claims are not an object.
@@ -221,6 +224,13 @@ impl Hardening {
             Ok(_) => fail("the claims of a token must be an object"),
             Err(error) => fail(error),
         }
+        self
+    }
+
+    /// Sets the clock of the application's `TokenVerifier`, for tokens that have
+    /// just expired. Default: the system clock.
+    pub fn token_clock(mut self, clock: UnixClock) -> Self {
+        self.token_clock = clock;
         self
     }
 

@@ -33,10 +33,11 @@ pub(super) fn without_secret(claims: Option<&Value>, public_keys: &[String]) -> 
     forged
 }
 
-/// Returns tokens with a valid signature and a single defect.
-pub(super) fn with_secret(secret: &Secret, claims: &Value) -> Vec<Forged> {
+/// Returns tokens with a valid signature and a single defect. `now` is the time
+/// of the application.
+pub(super) fn with_secret(secret: &Secret, claims: &Value, now: u64) -> Vec<Forged> {
     let mut forged = Vec::new();
-    if let Some(token) = issued(secret, claims, PAST, Duration::from_secs(3_600)) {
+    if let Some(token) = expired(secret, claims, PAST.min(now.saturating_sub(MONTH))) {
         forged.push(("an expired token".into(), token));
     }
     let mut early = claims.clone();
@@ -88,6 +89,12 @@ fn signed(secret: &str, claims: &Value, now: u64) -> Option<String> {
     issued(&Secret::new(secret).ok()?, claims, now, CENTURY)
 }
 
+/// Creates a token with a life of an hour that ended at this time.
+pub(super) fn expired(secret: &Secret, claims: &Value, end: u64) -> Option<String> {
+    let life = 3_600;
+    issued(secret, claims, end.saturating_sub(life), Duration::from_secs(life))
+}
+
 fn issued(secret: &Secret, claims: &Value, now: u64, life: Duration) -> Option<String> {
     TokenIssuer::new().clock(UnixClock::at(now)).issue(claims, life, secret).ok()
 }
@@ -109,6 +116,9 @@ const UNSIGNED: [(&str, &str); 4] = [
 ];
 
 const OTHER_SECRET: &str = "another secret of thirty-two bytes";
+
+/// A month, in seconds.
+pub(super) const MONTH: u64 = 2_592_000;
 
 /// 2001-09-09, before any application runs.
 const PAST: u64 = 1_000_000_000;
