@@ -6,6 +6,7 @@
 mod attack_target;
 mod bodies;
 mod causes;
+mod claims;
 mod connection;
 mod credentials;
 mod detours;
@@ -300,6 +301,7 @@ impl Hardening {
             signatures::attack(&mut runner).await;
             roles::attack(&mut runner).await;
             detours::attack(&mut runner).await;
+            claims::attack(&mut runner).await;
             bodies::attack(&mut runner).await;
             origins::attack(&mut runner).await;
             idempotency_keys::attack(&mut runner).await;
