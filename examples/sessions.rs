@@ -140,9 +140,24 @@ async fn main() -> Result<(), BoxError> {
 #[cfg(test)]
 mod tests {
     use stockade::auth::PasswordCost;
-    use stockade::testing::TestClient;
+    use stockade::testing::{AccountRequest, AttackFamily, Hardening, TestClient};
 
     use super::*;
+
+    #[tokio::test]
+    async fn each_login_ends() {
+        let secret = Secret::new("a secret of thirty-two bytes or more").unwrap();
+        let hasher = PasswordHasher::from(PasswordCost::pbkdf2(10_000).unwrap());
+        let log_in = json!({ "name": "ada", "password": "correct horse" });
+        let report = Hardening::new(router(secret, Passwords::new(hasher).unwrap()))
+            .sign_in(AccountRequest::new("POST /login").json(log_in))
+            .sign_out("POST /logout")
+            .sign_out_everywhere("POST /logout/everywhere")
+            .run()
+            .await;
+        report.assert();
+        assert_eq!(report.count(AttackFamily::SignOuts).passed, 3, "{report}");
+    }
 
     #[tokio::test]
     async fn a_user_logs_in_and_out() {

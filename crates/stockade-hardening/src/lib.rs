@@ -59,8 +59,8 @@ pub use contract::{Contract, ContractError};
 pub use credentials::Credentials;
 pub use form::MultipartForm;
 pub use hardening::{
-    AttackFamily, FamilyCount, Hardening, HardeningFailure, HardeningReport, NotAttacked,
-    SkippedAttacks, assert_hardened,
+    AccountRequest, AttackFamily, FamilyCount, Hardening, HardeningFailure, HardeningReport,
+    NotAttacked, SkippedAttacks, assert_hardened,
 };
 pub use into_app::IntoApp;
 pub use into_routers::IntoRouters;

@@ -121,9 +121,9 @@ pub use response::{IntoStatus, TestResponse};
 pub use stockade_conformance as conformance;
 #[doc(inline)]
 pub use stockade_hardening::{
-    AttackFamily, Credentials, FamilyCount, Hardening, HardeningFailure, HardeningReport, IntoApp,
-    IntoRouters, MultipartForm, NotAttacked, SkippedAttacks, TestClock, assert_hardened,
-    assert_policy, assert_routes_lock,
+    AccountRequest, AttackFamily, Credentials, FamilyCount, Hardening, HardeningFailure,
+    HardeningReport, IntoApp, IntoRouters, MultipartForm, NotAttacked, SkippedAttacks, TestClock,
+    assert_hardened, assert_policy, assert_routes_lock,
 };
 #[cfg(feature = "contract")]
 #[doc(inline)]

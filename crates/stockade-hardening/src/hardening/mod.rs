@@ -3,6 +3,7 @@
 //! Each attack family has a file. `runner` sends the attacks and `report`
 //! contains the results.
 
+mod account_request;
 mod attack_target;
 mod bodies;
 mod causes;
@@ -17,6 +18,7 @@ mod report;
 mod responses;
 mod roles;
 mod runner;
+mod sign_outs;
 mod signatures;
 mod tenants;
 mod tokens;
@@ -34,6 +36,7 @@ use stockade_core::{BoxFuture, Request, Response};
 use stockade_errors::ConfigError;
 use stockade_routing::App;
 
+pub use self::account_request::AccountRequest;
 pub use self::report::{
     AttackFamily, FamilyCount, HardeningFailure, HardeningReport, NotAttacked, SkippedAttacks,
 };
@@ -41,7 +44,7 @@ use self::runner::Runner;
 use crate::fail::{built, fail};
 use crate::{Credentials, IntoApp, TestClock};
 
-/// Attacks the application in process with all nine attack families, and fails
+/// Attacks the application in process with all attack families, and fails
 /// the test if an attack succeeds.
 ///
 /// For options and the report, see [`Hardening`].
@@ -80,7 +83,8 @@ pub fn assert_hardened(app: impl IntoApp) -> impl Future<Output = ()> + Send {
 ///
 /// An attack is a request that must be rejected before its handler runs. The
 /// route determines the expected rejection. No other requests are sent unless
-/// you call [`allow_reads`](Self::allow_reads). The exception is an oversized
+/// you call [`allow_reads`](Self::allow_reads), [`tenants`](Self::tenants) or
+/// [`sign_in`](Self::sign_in). The exception is an oversized
 /// body: its beginning reaches handlers that read raw bytes or a multipart form
 /// themselves.
 ///
@@ -136,6 +140,7 @@ pub struct Hardening {
     skips: Vec<Skip>,
     reads: bool,
     tenants: tenants::TenantPlan,
+    sign_outs: sign_outs::SignOutPlan,
     location: &'static Location<'static>,
 }
 
@@ -173,6 +178,7 @@ impl Hardening {
             skips: Vec::new(),
             reads: false,
             tenants: tenants::TenantPlan::default(),
+            sign_outs: sign_outs::SignOutPlan::default(),
             location: Location::caller(),
         }
     }
@@ -309,6 +315,7 @@ impl Hardening {
             responses::attack(&mut runner).await;
             causes::attack(&mut runner).await;
             tenants::attack(&mut runner).await;
+            sign_outs::attack(&mut runner).await;
             runner.into_report()
         })
     }

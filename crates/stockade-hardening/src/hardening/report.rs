@@ -31,6 +31,8 @@ pub enum AttackFamily {
     Responses,
     /// Objects of another user or tenant.
     Tenants,
+    /// Credentials of logins that have ended.
+    SignOuts,
 }
 
 impl AttackFamily {
@@ -45,6 +47,7 @@ impl AttackFamily {
         Self::RateLimits,
         Self::Responses,
         Self::Tenants,
+        Self::SignOuts,
     ];
 }
 
@@ -61,6 +64,7 @@ impl fmt::Display for AttackFamily {
             Self::RateLimits => "rate limits",
             Self::Responses => "responses",
             Self::Tenants => "tenants",
+            Self::SignOuts => "sign-outs",
         })
     }
 }

@@ -64,10 +64,11 @@ impl<'h> Runner<'h> {
         for (index, route) in map.routes.iter().enumerate() {
             match AttackTarget::new(&app, &map, index, |name| plan.params.get(name).cloned()) {
                 Some(target) => targets.push(target),
-                // Objects of tenants are attacked with values from responses.
+                // Objects of tenants are attacked with values from responses, and
+                // any route shows that a login has ended.
                 None => AttackFamily::ALL
                     .iter()
-                    .filter(|it| **it != AttackFamily::Tenants)
+                    .filter(|it| !matches!(it, AttackFamily::Tenants | AttackFamily::SignOuts))
                     .for_each(|family| {
                         report.leave(NotAttacked {
                             family: *family,
