@@ -308,7 +308,7 @@ fn text_of(value: &Value) -> Option<String> {
 }
 
 /// Encodes members as a form. A list becomes a repeated key.
-fn form_of(members: &Map<String, Value>) -> Option<String> {
+pub(crate) fn form_of(members: &Map<String, Value>) -> Option<String> {
     let mut pairs: Vec<(&str, String)> = Vec::new();
     for (name, value) in members {
         match value {

@@ -10,6 +10,7 @@ mod causes;
 mod claims;
 mod connection;
 mod credentials;
+mod cross_origin;
 mod detours;
 mod idempotency_keys;
 mod origins;
@@ -310,6 +311,7 @@ impl Hardening {
             claims::attack(&mut runner).await;
             bodies::attack(&mut runner).await;
             origins::attack(&mut runner).await;
+            cross_origin::attack(&mut runner).await;
             idempotency_keys::attack(&mut runner).await;
             rate_limits::attack(&mut runner).await;
             responses::attack(&mut runner).await;

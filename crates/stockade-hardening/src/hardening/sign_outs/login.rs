@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 use super::kept::{Kept, KeptKind, all_headers, credentials_in, plain, values_in};
 use super::{Event, RULE};
+use crate::Credentials;
 use crate::exchange::Exchange;
 use crate::hardening::account_request::AccountRequest;
 use crate::hardening::attack_target::{AttackTarget, json_of};
@@ -62,6 +63,13 @@ impl Login {
         }
         let values = values_in(&exchange);
         Ok(Self { kept, values, accepted: Vec::new(), refresh: None, connections: Vec::new() })
+    }
+
+    /// Returns the cookies of the login.
+    pub(super) fn cookies(&self) -> Option<Credentials> {
+        let cookies = self.kept.iter().filter(|kept| kept.kind == KeptKind::Cookie);
+        let cookies: Vec<_> = cookies.map(|kept| format!("{}={}", kept.name, kept.value)).collect();
+        (!cookies.is_empty()).then(|| Credentials::header("cookie", cookies.join("; ")))
     }
 
     /// Returns a request with the credentials of the login.

@@ -234,5 +234,12 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
     }
 }
 
+/// Returns the cookies of a new login, for attacks that need a browser.
+pub(super) async fn signed_in_cookies(runner: &mut Runner<'_>) -> Option<crate::Credentials> {
+    let sign_in = runner.plan().sign_outs.sign_in.as_ref()?;
+    let login = login::Login::begin(runner, sign_in).await.ok()?;
+    login.cookies()
+}
+
 /// The time in which connections must end.
 const CONNECTIONS: Duration = Duration::from_secs(20);
