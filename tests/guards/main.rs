@@ -2,7 +2,9 @@
 //! fault, the file and the line.
 
 mod authentication;
+mod claims;
 mod lock;
+mod sign_outs;
 mod signed;
 mod tenant_connections;
 mod tenant_graphql;
