@@ -7,7 +7,7 @@
 //! | OpenAPI documents, defaults | `book/src/how-to/openapi.md`, `defaults.md` |
 //! | CORS, CSRF, sessions, revoked tokens, API keys | `book/src/how-to/cors.md`, `csrf.md`, `sessions.md`, `revoking-tokens.md`, `api-keys.md` |
 //! | rate limiting, load shedding | `book/src/how-to/rate-limiting.md` |
-//! | policy, lock file, hardening, property testing | `book/src/how-to/policy.md`, `routes-lock.md`, `hardening.md`, `property-testing.md` |
+//! | policy, lock file, hardening, tests of logouts, property testing | `book/src/how-to/policy.md`, `routes-lock.md`, `hardening.md`, `sign-out-tests.md`, `property-testing.md` |
 //! | file upload, static files, pagination, ETags, compression | `book/src/how-to/files.md`, `pagination.md`, `etags-and-compression.md` |
 //! | databases, transactions, migrations, idempotency keys | `book/src/how-to/sqlx-and-diesel.md`, `migrations-and-transactions.md`, `idempotency.md` |
 //! | WebSockets, server-sent events, streaming | `book/src/how-to/websockets.md`, `sse.md` |
