@@ -11,6 +11,7 @@
 // - `route`: `RouteMap` and its parts; `response`, `idempotency`, `route_docs`,
 //   `signature`, `tag`: more parts.
 // - `authentication`: how a request is authenticated.
+// - `configuration`: the settings under a configuration file.
 // - `problem`: the problem types of errors; `problems`: their schemas.
 // - `by_status`, `questions`, `text`: queries on a map; `schemas`: references
 //   to its schemas.
@@ -23,6 +24,7 @@
 
 mod authentication;
 mod by_status;
+mod configuration;
 pub mod description;
 mod idempotency;
 #[cfg(feature = "lock")]
@@ -46,6 +48,7 @@ mod trailing_slash;
 pub use authentication::{
     CookieInfo, CrossOriginInfo, MethodInfo, MethodKind, RevocationCheck, SessionInfo, TokenInfo,
 };
+pub use configuration::{ConfigurationInfo, ConfiguredSecret};
 pub use idempotency::IdempotencyInfo;
 pub use policy_info::PolicyInfo;
 pub use problem::{MemberInfo, ProblemInfo};

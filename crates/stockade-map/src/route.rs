@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::idempotency::millis;
 use crate::{
-    ContentInfo, CrossOriginInfo, IdempotencyInfo, MethodInfo, PolicyInfo, ResponseInfo, RouteDocs,
-    SignatureInfo, TrailingSlash,
+    ConfigurationInfo, ContentInfo, CrossOriginInfo, IdempotencyInfo, MethodInfo, PolicyInfo,
+    ResponseInfo, RouteDocs, SignatureInfo, TrailingSlash,
 };
 
 /// The routes of a built application, as data.
@@ -38,6 +38,14 @@ pub struct RouteMap {
     /// The policy of the router; `None` if it does not have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyInfo>,
+    /// The configuration file with the values of `router`, if a policy checks
+    /// one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<ConfigurationInfo>,
+    /// The settings under each configuration file that the router declares;
+    /// `App::route_map` does not read the files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub configurations: Vec<ConfigurationInfo>,
 }
 
 /// The settings of a router for all of its routes.

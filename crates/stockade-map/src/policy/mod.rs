@@ -21,6 +21,7 @@
 mod allowance;
 mod audit;
 mod auth_limits;
+mod configuration;
 mod fields;
 mod finding;
 mod info;
@@ -32,6 +33,9 @@ mod several;
 
 pub use audit::{Audit, AuditedRoute, Exception};
 pub use auth_limits::AuthLimits;
+pub use configuration::{Configuration, ConfigurationError};
+#[doc(hidden)]
+pub use configuration::{ConfigurationFile, parse_json};
 pub use finding::Finding;
 pub use rule::RuleInfo;
 
