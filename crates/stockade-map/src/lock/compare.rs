@@ -12,7 +12,7 @@ use super::file::Lock;
 use super::pairs::{Pairs, pairs_of};
 use super::rules::{FALLBACK_REMOVED, LockRule, ROUTE_REMOVED, ROUTE_SUNSET};
 use super::schema::Direction;
-use super::{policy, route, router, secrets, unexplained};
+use super::{configurations, policy, route, router, secrets, unexplained};
 use crate::schemas::{PLACE as SCHEMAS, references};
 
 /// Returns the differences between two locks.
@@ -20,6 +20,7 @@ pub(super) fn changes(old: &Lock, new: &Lock, now: SystemTime) -> Changes {
     let mut comparison = Comparison::new(old, new, now);
     router::compare(&mut comparison);
     policy::compare(&mut comparison);
+    configurations::compare(&mut comparison);
     let Pairs { same, gone, added } = pairs_of(old, new);
     for label in gone {
         let docs = old.routes.get(label).map(|route| &route.docs);
@@ -52,6 +53,14 @@ pub(super) fn changes(old: &Lock, new: &Lock, now: SystemTime) -> Changes {
     comparison.routes.clear();
     unexplained::elsewhere(&mut comparison);
     Changes::of(comparison.found, &new.places)
+}
+
+/// Returns the differences between two locks without routes.
+pub(super) fn of_routers(old: &Lock, new: &Lock, now: SystemTime) -> Vec<Change> {
+    let mut comparison = Comparison::new(old, new, now);
+    router::compare(&mut comparison);
+    unexplained::elsewhere(&mut comparison);
+    comparison.found
 }
 
 /// A comparison of two locks.

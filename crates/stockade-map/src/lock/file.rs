@@ -11,6 +11,7 @@ use stockade_errors::{ConfigError, ConfigIssue};
 
 use super::change::Changes;
 use super::compare;
+use super::configurations::{self, ConfigurationLock};
 use super::entry::{RouteLock, label};
 use super::places::Places;
 use super::write::text_of;
@@ -34,6 +35,8 @@ pub struct Lock {
     /// The policy; empty if there is none, and `None` in the file of an older
     /// version.
     pub(super) policy: Option<PolicyInfo>,
+    /// The settings under configuration files.
+    pub(super) configurations: BTreeMap<String, ConfigurationLock>,
     pub(super) places: Places,
 }
 
@@ -44,6 +47,7 @@ impl PartialEq for Lock {
             && self.routes == other.routes
             && self.schemas == other.schemas
             && self.policy == other.policy
+            && self.configurations == other.configurations
     }
 }
 
@@ -77,10 +81,12 @@ struct File {
     router: RouterLock,
     routes: BTreeMap<String, RouteLock>,
     schemas: BTreeMap<String, Value>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    configurations: BTreeMap<String, ConfigurationLock>,
 }
 
 impl RouterLock {
-    fn of(router: &RouterInfo) -> Self {
+    pub(super) fn of(router: &RouterInfo) -> Self {
         let mut languages = router.languages.clone();
         // Only the position of the default matters.
         if let Some((_, others)) = languages.split_first_mut() {
@@ -126,6 +132,7 @@ impl Lock {
             routes,
             schemas: map.schemas.clone(),
             policy: Some(policy),
+            configurations: configurations::of(map),
             places: Places::of(map),
         })
     }
@@ -162,8 +169,8 @@ impl Lock {
         // Parses the text directly, because an error then names its line.
         let file: File = serde_json::from_str(text)
             .map_err(|error| LockError::new(format!("it is not a lock: {error}")))?;
-        let File { policy, router, routes, schemas, .. } = file;
-        Ok(Self { router, routes, schemas, policy, places: Places::default() })
+        let File { policy, router, routes, schemas, configurations, .. } = file;
+        Ok(Self { router, routes, schemas, policy, configurations, places: Places::default() })
     }
 
     /// Returns the differences from this lock to a newer lock. `now` is
@@ -185,12 +192,21 @@ impl Lock {
         if let Some(policy) = &self.policy {
             value["policy"] = json!(policy);
         }
+        if !self.configurations.is_empty() {
+            value["configurations"] = json!(self.configurations);
+        }
         value
     }
 
     /// Returns the labels of the routes.
     pub(super) fn labels(&self) -> Value {
         self.routes.keys().map(String::as_str).collect()
+    }
+
+    /// Returns a lock with only the settings of a router.
+    pub(super) fn of_router(router: RouterLock) -> Self {
+        let (routes, schemas, configurations) = Default::default();
+        Self { router, routes, schemas, policy: None, configurations, places: Places::default() }
     }
 
     /// Returns the same lock without routes.

@@ -73,6 +73,8 @@ const FIXES: &[(&str, &str)] = &[
     ("request-field-required", "make the field optional, or give it a default"),
     ("request-header-required", "accept requests without `{name}`"),
     ("request-body-required", "accept requests without a body"),
+    ("configuration-removed", "declare {before} again: `Router::configuration`"),
+    ("configuration-setting-changed", "set `{name}` to {before} again, or check its effect"),
     ("router-removed", "compare the router again: add it to the list of the test"),
     ("web-sockets-disabled", "set `enable_web_sockets(true)` again"),
 ];

@@ -38,6 +38,7 @@
 // - `methods`: the strictness of the authentication methods.
 // - `graphql`: the members of a GraphQL schema; `idempotency`: the keys of a
 //   route; `signature`: the signatures of its requests.
+// - `configurations`: the settings under configuration files.
 // - `schema`: the schemas of requests and responses.
 // - `policy`: the rules and exceptions of the policy.
 // - `several`: the locks of several routers.
@@ -50,6 +51,7 @@ mod answers;
 mod change;
 mod committed;
 mod compare;
+mod configurations;
 mod entry;
 mod file;
 mod fix;

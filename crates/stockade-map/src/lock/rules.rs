@@ -275,6 +275,9 @@ rules! {
     FALLBACK_REMOVED "fallback-removed" BREAKING "no handler receives requests that match no route";
     WEB_SOCKETS_ON "web-sockets-enabled" COMPATIBLE "the router may have WebSockets";
     WEB_SOCKETS_OFF "web-sockets-disabled" BREAKING "the router may no longer have WebSockets";
+    CONFIGURATION_ADDED "configuration-added" COMPATIBLE "a configuration file is new";
+    CONFIGURATION_REMOVED "configuration-removed" WEAKENING "a configuration file is no longer checked";
+    CONFIGURATION_SETTING "configuration-setting-changed" WEAKENING "a configuration file has another value";
     FORM "form-changed" TEXT "the same routes are written in another way, such as a list in another order";
     UNEXPLAINED "unexplained-change" BOTH "a difference that no other rule explains";
 }

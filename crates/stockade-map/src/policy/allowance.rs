@@ -7,6 +7,7 @@ use stockade_errors::__internal::sort_by;
 use super::Policy;
 use super::finding::{Finding, POLICY, ROUTER};
 use super::rule::{Rule, all_routes};
+use super::under;
 use crate::{Need, RouteInfo, RouteMap};
 
 /// The id of findings about exceptions, reserved for them.
@@ -136,7 +137,12 @@ impl Policy {
         let mut verdict = Verdict { findings: Vec::new(), allowed: Vec::new() };
         let own = (!self.not_secret.is_empty()).then(|| self.in_map(map));
         let found = self.rules_in_force().flat_map(|rule| rule.find(own.as_ref().unwrap_or(map)));
+        let file = map.configuration.as_ref();
         for finding in found {
+            let finding = match file {
+                Some(file) => under::placed(finding, file),
+                None => finding,
+            };
             let covers = |it: &Allowance| it.rule == finding.rule && it.covers(&finding.subject);
             match self.allowances.iter().position(covers) {
                 Some(index) => verdict.allowed.push((finding, index)),
@@ -158,6 +164,7 @@ impl Policy {
         let place = |finding: &Finding| match &*finding.subject {
             ROUTER => 0,
             POLICY => labels.len() + 2,
+            subject if file.is_some_and(|file| file.name == subject) => 0,
             subject => {
                 let index = labels.iter().position(|label| label == subject);
                 index.unwrap_or(labels.len()) + 1
@@ -169,6 +176,13 @@ impl Policy {
 
     /// Returns the findings about unnecessary allowances.
     fn needless(&self, map: &RouteMap, allowed: &[(Finding, usize)]) -> Vec<Finding> {
+        let file = map.configuration.as_ref();
+        // Exceptions for a file are necessary if that file needs them. The
+        // check of a file does not judge other exceptions.
+        let concerns = |it: &Allowance| match file {
+            Some(file) => it.target == file.name,
+            None => it.is_path || !under::is_file(&it.target),
+        };
         let allowances = self.allowances.iter().enumerate();
         let needless = allowances.filter_map(|(index, it)| {
             let is_used = || {
@@ -182,13 +196,20 @@ impl Policy {
                 format!("`{call}` requires a reason")
             } else if let Some(message) = self.unknown(&it.rule) {
                 format!("`{call}` {message}")
-            } else if map.router.is_hosted && it.target == FALLBACK {
+            } else if !concerns(it) || (map.router.is_hosted && it.target == FALLBACK) {
                 return None;
-            } else if !it.covers(ROUTER) && !all_routes(map).any(|route| it.covers(&route.label()))
+            } else if file.is_none()
+                && !it.covers(ROUTER)
+                && !all_routes(map).any(|route| it.covers(&route.label()))
             {
                 let hint = nearest(map, &it.target);
                 format!("`{call}` names a route that does not exist{hint}")
-            } else if is_used() || (map.router.is_hosted && is_about_stages(&it.rule)) {
+            } else if is_used()
+                || (map.router.is_hosted && is_about_stages(&it.rule))
+                || (cfg!(debug_assertions)
+                    && it.rule == "cors-development-origin"
+                    && file.is_none())
+            {
                 return None;
             } else {
                 format!("`{call}` is not needed: remove it, because nothing violates the rule")

@@ -30,6 +30,7 @@ mod rule;
 mod rules;
 pub(crate) mod secrets;
 mod several;
+mod under;
 
 pub use audit::{Audit, AuditedRoute, Exception};
 pub use auth_limits::AuthLimits;

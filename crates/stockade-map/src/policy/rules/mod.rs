@@ -2,6 +2,7 @@
 
 mod access;
 pub(super) mod authentication;
+mod configuration;
 mod data;
 mod documents;
 mod exposure;
@@ -39,6 +40,9 @@ pub(super) const RECOMMENDED: &[BuiltIn] = &[
     authentication::COOKIES_STRICT,
     authentication::SESSIONS_BOUNDED,
     authentication::CROSS_ORIGIN_PROTECTED,
+    configuration::CORS_DEVELOPMENT_ORIGIN,
+    configuration::PROXIES_KNOWN,
+    configuration::SECRETS_LONG,
 ];
 
 /// The rules that `Policy::strict` adds.
