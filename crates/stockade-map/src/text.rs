@@ -52,7 +52,7 @@ pub(crate) fn limits(route: &RouteInfo) -> String {
     if limits.is_empty() { "no limit".to_owned() } else { limits.join(" ") }
 }
 
-fn quota(quota: &QuotaInfo) -> String {
+pub(crate) fn quota(quota: &QuotaInfo) -> String {
     match (quota.limit, quota.window_ms) {
         (Some(limit), Some(window)) if window % 1_000 == 0 => {
             format!("{limit}/{}s", window / 1_000)

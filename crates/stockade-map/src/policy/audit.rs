@@ -151,7 +151,7 @@ fn origins(map: &RouteMap, route: &RouteInfo) -> Vec<String> {
 
 impl AuditedRoute {
     /// Returns the columns: route, access, roles, limits, origins, findings.
-    fn columns(&self) -> [String; 6] {
+    pub(super) fn columns(&self) -> [String; 6] {
         let schemes = self.schemes.join(" or ");
         let who = match (self.user, &self.signature) {
             (Need::Required, _) if schemes.is_empty() => "a user".to_owned(),

@@ -26,6 +26,8 @@ mod fields;
 mod finding;
 mod info;
 mod not_secret;
+#[doc(hidden)]
+pub mod report;
 mod rule;
 mod rules;
 pub(crate) mod secrets;
