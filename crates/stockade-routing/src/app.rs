@@ -9,7 +9,7 @@ use std::sync::Arc;
 use stockade_core::__internal::States;
 use stockade_core::completion::Completions;
 use stockade_core::error_settings::Settings;
-use stockade_core::{Endpoint, ErrorContext, ErrorHandler, Languages, Request};
+use stockade_core::{Endpoint, ErrorContext, ErrorHandler, Languages, Request, Setting};
 
 use crate::built_methods::BuiltMethods;
 use crate::commands::Command;
@@ -20,7 +20,7 @@ use crate::stages::Stages;
 use crate::start::Openers;
 use crate::url::{UrlError, UrlPattern, build_named};
 use stockade_map::TrailingSlash;
-use stockade_map::policy::Policy;
+use stockade_map::policy::{Configuration, Policy};
 
 /// The compiled API: immutable, shared, cheap to clone.
 ///
@@ -105,6 +105,10 @@ pub(crate) struct RouteSet {
     pub(crate) commands: Vec<Command>,
     /// The place that creates the router with its options.
     pub(crate) location: Option<&'static Location<'static>>,
+    /// The configuration files.
+    pub(crate) configurations: Vec<Configuration>,
+    /// The origins and the largest message of WebSockets without their own.
+    pub(crate) web_socket_defaults: (Setting<Vec<String>>, u64),
 }
 
 impl RouteSet {

@@ -46,6 +46,7 @@ impl Router {
             openers: Openers::of(self.openers),
             commands: self.commands,
             location: self.location,
+            configurations: self.configurations,
         };
         inspectors.append(&mut compiler.inspectors);
         inspectors.extend(asks);

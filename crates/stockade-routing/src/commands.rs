@@ -9,13 +9,16 @@ use serde::Serialize;
 use stockade_core::BoxFuture;
 use stockade_errors::BoxError;
 use stockade_map::lock::{CommittedLock, Lock, LockError};
-use stockade_map::policy::{Audit, Policy};
+use stockade_map::policy::parse_json;
 
 use crate::app::App;
 
 /// The commands of every application.
-const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> | audit [--json] \
-                     | graphql | lock | lock --check [PATH]";
+const USAGE: &str = "routes [--json] | explain [--json] <METHOD> <path> \
+                     | audit [--json] [--config FILE] [--html FILE] | graphql | lock | lock --check [PATH]";
+
+/// The command that has arguments with values.
+const AUDIT: &str = "audit";
 
 /// The command that requires the document settings.
 const OPENAPI: &str = "openapi";
@@ -74,6 +77,8 @@ impl App {
     /// | `routes` | a line for each route: method, path, access, limits, name, source location |
     /// | `explain POST /users/7` | the route of this request and everything that runs before its handler, or the routes that nearly match |
     /// | `audit` | a line for each route, public ones first: access, limits, findings; by the [policy](Self::policy) of the router, or by [`Policy::recommended`] if it does not have one |
+    /// | `audit --config FILE` | the same lines under a [configuration file](stockade_map::policy::Configuration); violations of the policy are an error |
+    /// | `audit --html FILE` | writes a report for readers to one file: settings, findings, exceptions, the OWASP API Security Top 10 |
     /// | `openapi` | the OpenAPI document; the router needs `open_api` |
     /// | `openapi --ruleset` | OWASP's rules for Spectral, with exceptions for routes with a `public` reason, for `health_routes` and for WebSockets |
     /// | `openapi --3.0` | the document as OpenAPI 3.0; `x-lost` lists what 3.0 cannot express |
@@ -110,8 +115,8 @@ impl App {
     /// # Errors
     /// Fails if an argument is missing or unknown, if the arguments of
     /// `explain` are not a method and a path, if a document cannot be
-    /// generated, if the routes differ from the lock, or if the text cannot be
-    /// written.
+    /// generated, if the routes differ from the lock, if a configuration file
+    /// is invalid or violates the policy, or if the text cannot be written.
     pub async fn run_command(
         &self,
         args: impl IntoIterator<Item = String>,
@@ -160,6 +165,7 @@ impl App {
         let outcome = match added.iter().find(|command| command.name == name) {
             Some(command) => (command.run)(self, args),
             None if name == DASHBOARD => self.dashboard(args),
+            None if name == AUDIT => self.audit(args),
             None => self.built_in(name, args)?,
         };
         Some(match outcome {
@@ -188,7 +194,6 @@ impl App {
                 Ok(explanation) => shown(&explanation, is_json),
                 Err(error) => Err(error.into()),
             },
-            ("audit", []) if is_usual => shown(&self.audit(), is_json),
             ("graphql", []) if flags.is_empty() => self.graphql(),
             ("lock", []) if flags.is_empty() => self.lock(),
             ("lock", [] | [_]) if flags == ["--check"] => self.check_lock(rest.first().copied()),
@@ -197,7 +202,7 @@ impl App {
                      \"1.0.0\"))`"
                     .into())
             }
-            ("routes" | "explain" | "audit" | "graphql" | "lock", _) => return Some(Ok(None)),
+            ("routes" | "explain" | "graphql" | "lock", _) => return Some(Ok(None)),
             _ => return None,
         };
         Some(outcome.map(Some))
@@ -214,14 +219,6 @@ impl App {
         Err("the command `dashboard` needs the feature `metrics` of stockade".into())
     }
 
-    fn audit(&self) -> Audit {
-        let map = self.route_map();
-        match self.policy() {
-            Some(policy) => policy.audit(&map),
-            None => Policy::recommended().audit(&map),
-        }
-    }
-
     /// Returns the GraphQL schemas, in the order of their routes.
     fn graphql(&self) -> Result<String, BoxError> {
         let map = self.route_map();
@@ -234,14 +231,19 @@ impl App {
     }
 
     fn lock(&self) -> Result<String, BoxError> {
-        Ok(Lock::of(&self.route_map())?.to_string())
+        Ok(self.current_lock()?.to_string())
+    }
+
+    /// Returns the lock of the routes, with the declared configuration files.
+    fn current_lock(&self) -> Result<Lock, BoxError> {
+        Ok(Lock::of(&self.route_map_with_files(None, &parse_json)?)?)
     }
 
     /// Compares the lock with a file. If they differ, the error lists all
     /// changes.
     fn check_lock(&self, path: Option<&str>) -> Result<String, BoxError> {
         let path = path.unwrap_or(LOCK_FILE);
-        let lock = Lock::of(&self.route_map())?;
+        let lock = self.current_lock()?;
         let message = match lock.compare_file(Path::new(path), SystemTime::now())? {
             CommittedLock::Same => return Ok(format!("the routes match {path}\n")),
             CommittedLock::Missing => {
@@ -271,7 +273,7 @@ fn print(text: &str) -> io::Result<()> {
     }
 }
 
-fn shown<T: Serialize + ToString>(value: &T, is_json: bool) -> Result<String, BoxError> {
+pub(crate) fn shown<T: Serialize + ToString>(value: &T, is_json: bool) -> Result<String, BoxError> {
     if is_json { pretty(value) } else { Ok(value.to_string()) }
 }
 

@@ -51,7 +51,7 @@ use crate::trailing_slash::has_other_form;
 use crate::url::UrlPattern;
 use crate::web_socket;
 use stockade_map::QuotaInfo;
-use stockade_map::policy::Policy;
+use stockade_map::policy::{Configuration, Policy};
 
 /// An endpoint that is not built yet.
 pub(crate) type Parts = (EndpointParts, RouteContext);
@@ -63,6 +63,7 @@ pub(crate) struct Extras {
     pub(crate) openers: Option<Openers>,
     pub(crate) commands: Vec<Command>,
     pub(crate) location: Option<&'static Location<'static>>,
+    pub(crate) configurations: Vec<Configuration>,
 }
 
 /// Checks and compiles one route after the other, and collects the
@@ -594,7 +595,7 @@ impl<'o> Compiler<'o> {
     }
 
     pub(crate) fn finish(mut self, extras: Extras) -> Result<App, ConfigError> {
-        let Extras { policy, documents_page, openers, commands, location } = extras;
+        let Extras { policy, documents_page, openers, commands, location, configurations } = extras;
         let stages = match self.options.stage_rules(self.page_lists.exposed()) {
             Ok(rules) => Some(Stages::new(rules)),
             Err(error) => {
@@ -641,6 +642,11 @@ impl<'o> Compiler<'o> {
             openers,
             commands,
             location,
+            configurations,
+            web_socket_defaults: (
+                self.options.ws_allowed_origins.clone(),
+                self.options.ws_max_payload,
+            ),
         });
         #[cfg(feature = "metrics")]
         web_socket::count(self.options, &self.web_socket_rules);

@@ -18,7 +18,8 @@
 //   `access`: the two settings that share a slot; `docs`: documentation with
 //   defaults.
 // - `state`, `start`: the values that an application provides; `commands`: the
-//   commands about its routes.
+//   commands about its routes; `audit`: one of them; `configuration`: the map
+//   under a configuration file.
 // - `problems`: the problem types that routes declare.
 // - `build`: `Router::build`; `compile`: the routes; `compile_methods`: the
 //   methods of a route; `site_builder`: the tables.
@@ -53,11 +54,13 @@ mod adapter;
 mod any_method;
 mod app;
 mod asked_host;
+mod audit;
 mod build;
 mod built_methods;
 mod commands;
 mod compile;
 mod compile_methods;
+mod configuration;
 #[cfg(feature = "metrics")]
 mod dashboard;
 mod deprecation;

@@ -24,7 +24,7 @@ use crate::settings::RouteSettings;
 use crate::start::Opener;
 use crate::tree::RouteTree;
 use crate::url::{UrlError, UrlPattern, build_named};
-use stockade_map::policy::Policy;
+use stockade_map::policy::{Configuration, Policy};
 
 /// Creates a router from a tree and options.
 ///
@@ -103,6 +103,8 @@ pub struct Router {
     pub(crate) openers: Vec<Opener>,
     /// The commands from other parts of the framework.
     pub(crate) commands: Vec<Command>,
+    /// The configuration files.
+    pub(crate) configurations: Vec<Configuration>,
     /// The path of the documentation page, below the prefix.
     pub(crate) documents_page: Option<String>,
     /// The place that creates the router with its options.
