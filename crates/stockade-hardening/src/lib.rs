@@ -7,6 +7,7 @@
 //! - `check_schemas` (feature `proptest`) sends valid and invalid input
 //!   generated from the schemas.
 //! - [`assert_policy`] fails if a route violates a policy rule.
+//! - [`assert_posture`] checks a configuration file with the same rules.
 //! - [`assert_routes_lock`] fails if the routes differ from a committed file.
 //!
 //! The test client of `stockade-testing` uses the `Contract` of this crate and
@@ -17,7 +18,7 @@
 // - `hardening`: `assert_hardened`, `Hardening`.
 // - `contract`: `Contract`, which checks responses against the route map.
 // - `properties`: `check_schemas`.
-// - `policy`: `assert_policy`.
+// - `policy`: `assert_policy`; `posture`: `assert_posture`.
 // - `lock`: `assert_routes_lock`.
 // - `into_app`: `IntoApp`; `into_routers`: `IntoRouters`; `test_clock`:
 //   `TestClock`.
@@ -47,6 +48,7 @@ mod into_app;
 mod into_routers;
 mod lock;
 mod policy;
+mod posture;
 #[cfg(feature = "proptest")]
 mod properties;
 mod redact;
@@ -66,6 +68,7 @@ pub use into_app::IntoApp;
 pub use into_routers::IntoRouters;
 pub use lock::assert_routes_lock;
 pub use policy::assert_policy;
+pub use posture::assert_posture;
 #[cfg(feature = "proptest")]
 pub use properties::{
     NotChecked, Property, PropertyCheck, PropertyFailure, RouteReport, SchemaReport, check_schemas,

@@ -6,13 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use stockade_errors::ConfigError;
+use stockade_errors::BoxError;
 use stockade_map::RouteMap;
 use stockade_map::lock::{CommittedLock, Lock, LockError, RouterLocks};
 use stockade_routing::App;
 
 use crate::IntoRouters;
 use crate::fail::{built, or_fail};
+use crate::posture::parse;
 
 /// The environment variable that allows writing the file.
 const VARIABLE: &str = "STOCKADE_LOCK";
@@ -48,6 +49,10 @@ const VARIABLE: &str = "STOCKADE_LOCK";
 /// }
 /// ```
 ///
+/// The lock also contains the settings under each configuration file that a
+/// router declares by `Router::configuration`. A file is JSON, or TOML if its
+/// name ends with `.toml`.
+///
 /// Several routers of one program share a file and a report. Give each a name:
 ///
 /// ```no_run
@@ -59,8 +64,9 @@ const VARIABLE: &str = "STOCKADE_LOCK";
 /// ```
 ///
 /// # Panics
-/// Panics if the routes differ, if the file is missing or not a lock file, and
-/// if the router has configuration errors.
+/// Panics if the routes differ, if the file is missing or not a lock file, if a
+/// declared configuration file is missing or invalid, and if the router has
+/// configuration errors.
 #[track_caller]
 pub fn assert_routes_lock(routers: impl IntoRouters, path: impl AsRef<Path>) {
     let lock = or_fail(Locked::of(&built(routers.into_routers())));
@@ -75,15 +81,17 @@ enum Locked {
 }
 
 impl Locked {
-    fn of(routers: &[(String, App)]) -> Result<Self, ConfigError> {
+    fn of(routers: &[(String, App)]) -> Result<Self, BoxError> {
         if let [(name, app)] = routers
             && name.is_empty()
         {
-            return Lock::of(&app.route_map()).map(|lock| Self::One(Box::new(lock)));
+            return Ok(Self::One(Box::new(Lock::of(&map_of(app)?)?)));
         }
-        let maps: Vec<(&str, RouteMap)> =
-            routers.iter().map(|(name, app)| (name.as_str(), app.route_map())).collect();
-        RouterLocks::of(maps.iter().map(|(name, map)| (*name, map))).map(Self::Several)
+        let maps: Vec<(&str, RouteMap)> = routers
+            .iter()
+            .map(|(name, app)| Ok((name.as_str(), map_of(app)?)))
+            .collect::<Result<_, BoxError>>()?;
+        Ok(Self::Several(RouterLocks::of(maps.iter().map(|(name, map)| (*name, map)))?))
     }
 
     fn compare_file(&self, path: &Path, now: SystemTime) -> Result<CommittedLock, LockError> {
@@ -111,11 +119,19 @@ fn variable(name: &str) -> Option<String> {
     }
 }
 
+/// Returns the map of an application, with the settings under its configuration
+/// files.
+fn map_of(app: &App) -> Result<RouteMap, BoxError> {
+    Ok(app.route_map_with_files(package().as_deref(), &parse)?)
+}
+
+/// Returns the folder of the package under test.
+pub(crate) fn package() -> Option<PathBuf> {
+    env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from)
+}
+
 fn in_package(path: &Path) -> PathBuf {
-    match env::var_os("CARGO_MANIFEST_DIR") {
-        Some(package) => Path::new(&package).join(path),
-        None => path.to_owned(),
-    }
+    package().map_or_else(|| path.to_owned(), |package| package.join(path))
 }
 
 /// The changes that may be written to the file.

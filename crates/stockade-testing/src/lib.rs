@@ -123,7 +123,7 @@ pub use stockade_conformance as conformance;
 pub use stockade_hardening::{
     AccountRequest, AttackFamily, Credentials, FamilyCount, Hardening, HardeningFailure,
     HardeningReport, IntoApp, IntoRouters, MultipartForm, NotAttacked, SkippedAttacks, TestClock,
-    assert_hardened, assert_policy, assert_routes_lock,
+    assert_hardened, assert_policy, assert_posture, assert_routes_lock,
 };
 #[cfg(feature = "contract")]
 #[doc(inline)]
