@@ -3,6 +3,7 @@
 
 mod authentication;
 mod claims;
+mod configuration;
 mod lock;
 mod sign_outs;
 mod signed;
