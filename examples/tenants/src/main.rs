@@ -3,6 +3,7 @@
 //!
 //! `cargo run -p tenants` prints a token for a user of each of two companies.
 //! `TRACKER_SECRET` signs the tokens, and `TRACKER_DB` is the database file.
+//! `TRACKER_CONFIG` is a configuration file such as `production.json`.
 
 mod db;
 mod files;
@@ -11,13 +12,15 @@ mod projects;
 #[cfg(test)]
 mod tests;
 
-use std::env;
+use std::{env, fs};
 
 use env_logger::Env;
 use serde::Deserialize;
 use stockade::auth::{generate_jwt, generate_token};
 use stockade::policy::Policy;
 use stockade::prelude::*;
+use stockade::serde_json;
+use stockade::server::ServerOptions;
 use stockade::sql::SqlError;
 
 /// The authenticated user of a request: the claims of the token.
@@ -50,8 +53,16 @@ impl From<stockade::sql::rusqlite::Error> for TrackerError {
     }
 }
 
+/// The configuration file.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Config {
+    router: RouterOptions,
+    server: ServerOptions,
+}
+
 /// The whole API. The caller adds the database.
-fn router(secret: Secret) -> Router {
+fn router(secret: Secret, options: RouterOptions) -> Router {
     let api = routes! {
         auth: Auth::secret(secret),
         "projects": {
@@ -75,7 +86,7 @@ fn router(secret: Secret) -> Router {
         "issues": { GET: { issues::list, docs: "Search the issues of all projects" } },
         "files": { ":file": { GET: { files::download, docs: "Download a file" } } },
     };
-    create_router(api, RouterOptions::new()).policy(Policy::recommended())
+    create_router(api, options).policy(Policy::recommended()).configuration("production.json")
 }
 
 #[tokio::main]
@@ -87,8 +98,13 @@ async fn main() -> Result<(), BoxError> {
         Err(_) => generate_token(32)?,
     };
     let secret = Secret::new(secret)?;
-    let app =
-        router(secret.clone()).state_at_start(async move |_| db::open(&path).await).build()?;
+    let config = match env::var("TRACKER_CONFIG") {
+        Ok(file) => serde_json::from_str(&fs::read_to_string(file)?)?,
+        Err(_) => Config::default(),
+    };
+    let app = router(secret.clone(), config.router)
+        .state_at_start(async move |_| db::open(&path).await)
+        .build()?;
     if app.run_command(env::args()).await? {
         return Ok(());
     }
@@ -96,6 +112,6 @@ async fn main() -> Result<(), BoxError> {
         let token = generate_jwt(json!({ "sub": "1", "tenant": tenant }), "1h", &secret)?;
         println!("a token of {tenant}: {token}");
     }
-    app.listen(3000).await?;
+    app.create_server_with(config.server)?.listen(3000).await?;
     Ok(())
 }

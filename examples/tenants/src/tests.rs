@@ -5,7 +5,8 @@ use stockade::auth::generate_jwt;
 use stockade::policy::Policy;
 use stockade::prelude::*;
 use stockade::testing::{
-    AttackFamily, Credentials, Hardening, TestClient, assert_policy, assert_routes_lock,
+    AttackFamily, Credentials, Hardening, TestClient, assert_policy, assert_posture,
+    assert_routes_lock,
 };
 
 use tempfile::TempDir;
@@ -19,7 +20,7 @@ fn secret() -> Secret {
 /// The whole API with an empty database in this folder.
 async fn tracker(folder: &TempDir) -> Router {
     let path = folder.path().join("test.db");
-    router(secret()).state(db::open(path.to_str().unwrap()).await.unwrap())
+    router(secret(), RouterOptions::new()).state(db::open(path.to_str().unwrap()).await.unwrap())
 }
 
 fn token(tenant: &str) -> String {
@@ -34,6 +35,12 @@ fn user(tenant: &str) -> Credentials {
 async fn follows_the_policy() {
     let folder = tempfile::tempdir().unwrap();
     assert_policy(tracker(&folder).await, &Policy::recommended());
+}
+
+#[tokio::test]
+async fn production_follows_the_policy() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_posture(tracker(&folder).await, "production.json");
 }
 
 #[tokio::test]
