@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(file: Value, expected: &[(&str, Option<u64>, u64)]) {
+    fn check(file: &Value, expected: &[(&str, Option<u64>, u64)]) {
         let found = secrets(file.as_object().unwrap());
         let found: Vec<_> = found.iter().map(|it| (&*it.key, it.bytes, it.needed)).collect();
         assert_eq!(found, expected, "{file}");
@@ -79,27 +79,27 @@ mod tests {
 
     #[test]
     fn secrets_have_the_length_and_the_need_of_their_algorithm() {
-        check(json!({ "secret": "short" }), &[("secret", Some(5), 32)]);
+        check(&json!({ "secret": "short" }), &[("secret", Some(5), 32)]);
         check(
-            json!({ "auth": { "jwtSecret": "0123456789", "alg": "HS512" } }),
+            &json!({ "auth": { "jwtSecret": "0123456789", "alg": "HS512" } }),
             &[("auth.jwt_secret", Some(10), 64)],
         );
         check(
-            json!({ "keys": [{ "signingKey": "x" }], "sessionSecrets": ["a", "$B"] }),
+            &json!({ "keys": [{ "signingKey": "x" }], "sessionSecrets": ["a", "$B"] }),
             &[
                 ("keys.signing_key", Some(1), 32),
                 ("session_secrets", Some(1), 32),
                 ("session_secrets", None, 32),
             ],
         );
-        check(json!({ "secretKey": "/run/secrets/jwt" }), &[("secret_key", None, 32)]);
-        check(json!({ "secret": "ü" }), &[("secret", Some(2), 32)]);
+        check(&json!({ "secretKey": "/run/secrets/jwt" }), &[("secret_key", None, 32)]);
+        check(&json!({ "secret": "ü" }), &[("secret", Some(2), 32)]);
     }
 
     #[test]
     fn other_texts_are_not_secrets_of_the_program() {
-        check(json!({ "clientSecret": "x", "webhookSecret": "y", "apiKey": "z" }), &[]);
-        check(json!({ "secret": "x", "algorithm": "RS256" }), &[]);
-        check(json!({ "secret": 7, "secretary": "Ann" }), &[]);
+        check(&json!({ "clientSecret": "x", "webhookSecret": "y", "apiKey": "z" }), &[]);
+        check(&json!({ "secret": "x", "algorithm": "RS256" }), &[]);
+        check(&json!({ "secret": 7, "secretary": "Ann" }), &[]);
     }
 }
