@@ -216,11 +216,21 @@ impl ConfigurationFile {
         ];
         let counts = sections.into_iter().find_map(|(key, values)| Some((key, trusts(values)?)));
         let uncounted = counts.filter(|(_, is_true)| *is_true).map(|(key, _)| key.to_owned());
+        let mut lines = lines::lines(text);
+        let cors = router.get("cors");
+        if cors.is_some_and(|cors| cors.is_string() || cors.is_array()) {
+            // The short form of an object with an origin.
+            for section in ["router.", ""] {
+                if let Some(line) = lines.get(&format!("{section}cors")).copied() {
+                    lines.insert(format!("{section}cors.origin"), line);
+                }
+            }
+        }
         let info = ConfigurationInfo {
             settings: settings(&router, &server),
             secrets: secrets::secrets(&file),
             uncounted_proxies: uncounted,
-            lines: lines::lines(text),
+            lines,
             name,
             ..ConfigurationInfo::default()
         };
@@ -358,6 +368,17 @@ mod tests {
         let info = ConfigurationFile::of("p.json".to_owned(), text, value).unwrap().info;
         assert_eq!(info.place_of(&["trust_proxy"]).unwrap().to_string(), "p.json:4");
         assert_eq!(info.place_of(&["cors"]), None);
+    }
+
+    #[test]
+    fn the_short_form_of_cors_has_the_place_of_its_origin() {
+        let has_origin = |value| file(value).info.place_of(&["cors.origin"]).is_some();
+        assert!(has_origin(json!({ "cors": "https://a.example" })));
+        assert!(has_origin(json!({ "router": { "cors": ["https://a.example"] } })));
+        assert!(has_origin(json!({ "cors": { "origin": "*" } })));
+        assert!(
+            !has_origin(json!({ "cors": { "maxAge": 5 } })) && !has_origin(json!({ "cors": true }))
+        );
     }
 
     #[test]
