@@ -269,7 +269,7 @@ fn the_order_of_trusted_networks_does_not_matter() {
 }
 
 #[test]
-fn an_older_lock_has_no_policy_to_compare() {
+fn an_older_lock_does_not_compare_the_policy() {
     let text = lock(None).to_string();
     let start = text.find("  \"policy\": ").unwrap();
     let end = text.find("  \"router\": ").unwrap();

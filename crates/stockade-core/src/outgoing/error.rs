@@ -33,7 +33,7 @@ impl fmt::Display for OutgoingError {
             Self::Scheme => "The scheme of the URL is not allowed",
             Self::UserInfo => "The URL must not contain a user name or a password",
             Self::Port(port) => return write!(f, "The port {port} of the URL is not allowed"),
-            Self::Unresolved => "The host of the URL has no address",
+            Self::Unresolved => "The host of the URL does not resolve to an address",
             Self::NotPublic(_) => "The host of the URL is not public",
             Self::TooManyRedirects => "The URL redirects too often",
         })

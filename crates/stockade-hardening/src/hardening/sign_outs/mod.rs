@@ -128,8 +128,7 @@ impl Hardening {
     ///     (stockade::http::HeaderMap::from_iter([clear]), ())
     /// }
     ///
-    /// async fn me(CurrentSession(id): CurrentSession) -> &'static str {
-    ///     drop(id);
+    /// async fn me(_session: CurrentSession) -> &'static str {
     ///     "it is me"
     /// }
     ///
