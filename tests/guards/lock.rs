@@ -204,8 +204,8 @@ fn names_fault_place_and_fix_first() {
     let set_auth = "set `auth` at the route, its node or the router";
     check(Fault::User, "user-not-required", 2, &["GET /me\n", "middleware-removed", set_auth]);
     check(Fault::Role, "role-not-required", 1, &["GET /users", "check-removed", "with_role"]);
-    let csrf = ["add \"with_cross_origin_protection\"", "request-check-removed", "check-removed"];
-    check(Fault::CrossOrigin, "middleware-removed", 1, &csrf);
+    let csrf = ["add `with_cross_origin_protection`", "request-check-removed", "check-removed"];
+    check(Fault::CrossOrigin, "cross-origin-allowed", 1, &csrf);
     let keys = ["POST /orders", "request-guard-removed", "add `with_idempotency`"];
     check(Fault::Idempotency, "idempotency-removed", 1, &keys);
     let cookie = ["POST /logout", "set-cookie"];

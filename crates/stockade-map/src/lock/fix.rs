@@ -77,6 +77,16 @@ const FIXES: &[(&str, &str)] = &[
     ("configuration-setting-changed", "set `{name}` to {before} again, or check its effect"),
     ("router-removed", "compare the router again: add it to the list of the test"),
     ("web-sockets-disabled", "set `enable_web_sockets(true)` again"),
+    ("token-rules-loosened", "set `{name}` of the tokens to {before} again"),
+    ("revocations-removed", "add `Auth::revocations` again"),
+    ("cookie-weakened", "set the attribute `{name}` of the cookie to {before} again"),
+    ("session-extended", "set `{name}` of the session to {before} again"),
+    (
+        "cross-origin-allowed",
+        "add `with_cross_origin_protection` again, and trust only the former origins",
+    ),
+    ("signature-not-required", "read the body of the webhook with `Signed` again"),
+    ("signature-age-raised", "set `{name}` of the signature to {before} again"),
 ];
 
 /// Returns the fix of a change; empty for a change that is neither breaking nor

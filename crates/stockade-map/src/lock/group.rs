@@ -168,6 +168,7 @@ fn topic(change: &Change) -> Option<Topic<'_>> {
     Some(match word {
         "user" | "scheme" => Topic::User,
         "role" | "permission" => Topic::Role,
+        "cross" => Topic::Origin,
         "origin" | "credentials" => Topic::Cors,
         "rate" => Topic::Rate,
         "timeout" => Topic::Timeout,
