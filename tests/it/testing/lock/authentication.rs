@@ -210,13 +210,13 @@ fn of_origins() -> Vec<Mutation> {
         mutation(
             "a session cookie has no protection",
             (cookie(|it| it), cookie(|it| it.cross_origin_protection(None))),
-            "BW cross-origin-allowed error-removed request-header-removed",
+            "W check-removed cross-origin-allowed request-check-removed",
             "B cross-origin-refused error-added request-header-added",
         ),
         mutation(
             "Basic has no protection",
             (protected(guard()), behind(Auth::basic("x", |_| None::<String>))),
-            "BW cross-origin-allowed error-removed middleware-removed request-header-removed",
+            "W check-removed cross-origin-allowed middleware-removed request-check-removed",
             "B cross-origin-refused error-added middleware-added request-header-added",
         ),
     ]

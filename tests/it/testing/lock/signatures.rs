@@ -46,7 +46,7 @@ pub fn all() -> Vec<Mutation> {
             "requests are signed",
             (unsigned(), signed::<Stripe>()),
             "B error-added request-header-required signature-required",
-            "BW error-removed request-header-removed signature-not-required",
+            "BW check-removed request-header-removed signature-not-required",
         ),
         mutation(
             "old signatures are accepted",
