@@ -211,12 +211,15 @@ mod tests {
 
     use super::*;
 
+    /// The name of the middleware of these tests.
+    const USER: &str = "user";
+
     /// A new route without a user is a weakening.
     fn user() -> Middleware {
         fn pass(_: &mut Request) -> Result<(), ApiError> {
             Ok(())
         }
-        Middleware::new(pass).named("user").describing(|doc: &mut RouteDescription| {
+        Middleware::new(pass).named(USER).describing(|doc: &mut RouteDescription| {
             doc.finds_user([SecurityScheme::bearer()], true);
         })
     }

@@ -38,8 +38,8 @@ pub(super) const RISKS: [Risk; 10] = [
             "session-extended",
             "signature-not-required",
         ],
-        probes: &["credentials"],
-        tests: &["Hardening::tokens"],
+        probes: &["credentials", "sign-outs"],
+        tests: &["Hardening::tokens", "Hardening::sign_in"],
         unseen: "A login that accepts a wrong password, passwords that are easy to guess, and \
                  stolen tokens.",
     },
