@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::{OutgoingError, OutgoingUrl, is_public};
 
 /// The rules for requests of the program to addresses that users chose. See the
-/// [module](self) for an example.
+/// [module](crate::outgoing) for an example.
 ///
 /// Defaults: the schemes `https` and `http`, the ports 443 and 80, and five
 /// redirects.
