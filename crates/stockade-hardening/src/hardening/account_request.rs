@@ -26,7 +26,7 @@ use crate::shot::Shot;
 /// `refreshToken`.
 ///
 /// ```
-/// use serde_json::json;
+/// use stockade::prelude::*;
 /// use stockade::testing::{AccountRequest, Credentials};
 ///
 /// let sign_in = AccountRequest::new("POST /login")
