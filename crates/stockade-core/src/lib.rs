@@ -160,6 +160,11 @@ pub mod __internal {
 pub type Response = http::Response<HttpBody>;
 
 #[doc(hidden)]
+pub mod download_internals {
+    pub use super::reply::download::{SANDBOX, described, disposition, safe_media_type};
+}
+
+#[doc(hidden)]
 pub mod endpoint_internals {
     pub use super::endpoint::{
         EndpointKind, EndpointParts, Overloaded, RunningHandler, answer_bug, run, run_from,

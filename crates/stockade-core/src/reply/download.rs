@@ -92,7 +92,6 @@ impl Reply for Download {
 }
 
 /// Adds the headers of an upload to the description of a response.
-#[doc(hidden)]
 #[must_use]
 pub fn described(answer: ResponseDoc) -> ResponseDoc {
     answer
@@ -103,7 +102,6 @@ pub fn described(answer: ResponseDoc) -> ResponseDoc {
 
 /// Returns the media type that a client claimed, or `application/octet-stream`
 /// if it may contain scripts or is unknown.
-#[doc(hidden)]
 #[must_use]
 pub fn safe_media_type(claimed: &str) -> &'static str {
     let claimed = claimed.split(';').next().unwrap_or_default().trim();
@@ -115,7 +113,6 @@ pub fn safe_media_type(claimed: &str) -> &'static str {
 /// Creates a `Content-Disposition`.
 ///
 /// Source: RFC 6266, section 4; RFC 8187, section 3.2.
-#[doc(hidden)]
 #[must_use]
 pub fn disposition(kind: &'static str, name: &str) -> HeaderValue {
     let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
@@ -150,7 +147,6 @@ fn with_charset(media_type: &'static str) -> &'static str {
 const BYTES: &str = "application/octet-stream";
 
 /// The policy of an upload: it runs nothing and loads nothing.
-#[doc(hidden)]
 pub const SANDBOX: &str = "sandbox; default-src 'none'";
 
 /// Types without scripts that browsers show. SVG and HTML contain scripts.

@@ -21,8 +21,7 @@
 //! A handler may also write the response itself: [`ResponseWriter`].
 // Spec: Handler contract.
 
-#[doc(hidden)]
-pub mod download;
+pub(crate) mod download;
 pub(crate) mod into_error;
 mod json;
 mod plain;

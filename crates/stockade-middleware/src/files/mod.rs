@@ -38,8 +38,8 @@ use std::time::{Duration, SystemTime};
 
 use http::{HeaderValue, Method, StatusCode, header};
 use stockade_core::description::{BodyDoc, Content, ContentSchema, HeaderDoc, ResponseDoc};
+use stockade_core::download_internals::{SANDBOX, described, disposition, safe_media_type};
 use stockade_core::extract::FileName;
-use stockade_core::reply::download::{SANDBOX, described, disposition, safe_media_type};
 use stockade_core::{ApiError, FromRequest, HttpBody, Reply, Request, Response, RouteDescription};
 use tokio::task::spawn_blocking;
 
