@@ -48,6 +48,11 @@ impl Exchange {
         (!values.is_empty()).then(|| values.join(", "))
     }
 
+    /// Returns true for a stream of server-sent events.
+    pub(crate) fn is_event_stream(&self) -> bool {
+        self.header("content-type").is_some_and(|it| it.starts_with("text/event-stream"))
+    }
+
     /// Fails the test if the response has another status.
     #[track_caller]
     pub fn assert_status(&self, expected: u16) {

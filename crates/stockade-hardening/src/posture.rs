@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use stockade_errors::BoxError;
-use stockade_map::policy::{Configuration, ConfigurationError, Policy};
+use stockade_map::policy::{Configuration, ConfigurationError};
 
 use crate::IntoApp;
 use crate::fail::{built, fail, or_fail};
@@ -10,7 +10,8 @@ use crate::lock::package;
 
 /// Checks that a router follows its policy with the values of a configuration
 /// file, such as the file of production. A router without a policy must follow
-/// [`Policy::recommended`]. A failure lists every violation with file and line.
+/// [`Policy::recommended`](stockade_map::policy::Policy::recommended). A failure
+/// lists every violation with file and line.
 ///
 /// The file is JSON, or TOML if its name ends with `.toml`. Its path is relative
 /// to the package of the test (`CARGO_MANIFEST_DIR`). See [`Configuration`] for
@@ -48,10 +49,7 @@ pub fn assert_posture(router: impl IntoApp, file: impl Into<Configuration>) {
     let app = built(router.into_app());
     let file = file.into();
     let map = or_fail(app.route_map_under(&file, package().as_deref(), &parse));
-    let findings = match app.policy() {
-        Some(policy) => policy.check(&map),
-        None => Policy::recommended().check(&map),
-    };
+    let findings = app.policy_or_recommended().check(&map);
     if !findings.is_empty() {
         fail(ConfigurationError::violations(&file.name(), &findings));
     }

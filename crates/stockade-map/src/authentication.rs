@@ -350,7 +350,7 @@ impl fmt::Display for CookieInfo {
     }
 }
 
-/// Shows `only its own origin`, or the trusted origins too.
+/// Shows `changes only from its own origin`, and the trusted origins.
 impl fmt::Display for CrossOriginInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("changes only from its own origin")?;

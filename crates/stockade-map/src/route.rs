@@ -412,6 +412,18 @@ impl SchemeInfo {
             | Self::Other { name, .. } => name,
         }
     }
+
+    /// Returns true if browsers send these credentials automatically: a cookie,
+    /// or the name and the password of Basic.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_ambient(&self) -> bool {
+        match self {
+            Self::Cookie { .. } => true,
+            Self::Http { scheme, .. } => scheme.eq_ignore_ascii_case("basic"),
+            _ => false,
+        }
+    }
 }
 
 /// The user requirement of a route.

@@ -1,5 +1,6 @@
 //! The command `audit`.
 
+use std::borrow::Cow;
 use std::fs;
 
 use stockade_errors::BoxError;
@@ -63,10 +64,14 @@ impl App {
     }
 
     fn audit_of(&self, map: &RouteMap) -> Audit {
-        match self.policy() {
-            Some(policy) => policy.audit(map),
-            None => Policy::recommended().audit(map),
-        }
+        self.policy_or_recommended().audit(map)
+    }
+
+    /// Returns the policy of the router, or [`Policy::recommended`].
+    #[doc(hidden)]
+    #[must_use]
+    pub fn policy_or_recommended(&self) -> Cow<'_, Policy> {
+        self.policy().map_or_else(|| Cow::Owned(Policy::recommended()), Cow::Borrowed)
     }
 
     /// Writes the report for readers. Returns a line with its numbers.

@@ -8,6 +8,7 @@ use stockade_routing::map::RouteKind;
 use super::AttackFamily;
 use super::attack_target::AttackTarget;
 use super::credentials::is_refused;
+use super::roles::is_forbidden;
 use super::runner::{Rule, Runner, Verdict};
 use crate::exchange::Exchange;
 use crate::shot::Shot;
@@ -98,14 +99,7 @@ async fn attack_role(runner: &mut Runner<'_>, target: &AttackTarget, claims: &[V
     let Some(user) = runner.user(&[]) else { return };
     let shot = target.shot().of(&user);
     for set in claims {
-        let expected = |exchange: &Exchange| match exchange.status {
-            StatusCode::FORBIDDEN => Verdict::Refused,
-            StatusCode::UNAUTHORIZED => {
-                Verdict::Unproven("the credentials of the user were rejected with 401".into())
-            }
-            status => Verdict::GotThrough(format!("the response is {status}")),
-        };
-        if attack_set(runner, target, &shot, set, expected).await {
+        if attack_set(runner, target, &shot, set, is_forbidden).await {
             return;
         }
     }

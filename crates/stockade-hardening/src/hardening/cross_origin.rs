@@ -88,11 +88,7 @@ fn reads_cookie(target: &AttackTarget) -> bool {
 /// Returns true if browsers send the credentials of a route automatically.
 fn is_ambient_route(target: &AttackTarget) -> bool {
     let mut schemes = target.route.access.schemes.iter();
-    schemes.any(|scheme| match scheme {
-        SchemeInfo::Cookie { .. } => true,
-        SchemeInfo::Http { scheme, .. } => scheme.eq_ignore_ascii_case("basic"),
-        _ => false,
-    })
+    schemes.any(SchemeInfo::is_ambient)
 }
 
 /// Returns the request as the form of a page sends it: with a media type that

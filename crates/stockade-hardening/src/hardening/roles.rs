@@ -67,7 +67,8 @@ async fn attack_as(runner: &mut Runner<'_>, target: &AttackTarget, roles: &[&str
     }
 }
 
-fn is_forbidden(exchange: &Exchange) -> Verdict {
+/// Validates the response to a user without the rights of a route.
+pub(super) fn is_forbidden(exchange: &Exchange) -> Verdict {
     match exchange.status {
         StatusCode::FORBIDDEN => Verdict::Refused,
         StatusCode::UNAUTHORIZED => {

@@ -10,7 +10,7 @@ use http::StatusCode;
 use stockade_core::upgrade::Switch;
 use stockade_core::{HttpBody, Response};
 use stockade_routing::App;
-use stockade_routing::map::{RouteKind, RouteMap, RouterInfo};
+use stockade_routing::map::{Place, RouteKind, RouteMap, RouterInfo};
 
 use super::attack_target::{AttackTarget, index_of, label_of};
 use super::connection::Connection;
@@ -29,6 +29,29 @@ pub(super) struct Rule {
     pub(super) family: AttackFamily,
     pub(super) text: &'static str,
     pub(super) mend: &'static str,
+}
+
+impl Rule {
+    /// Returns the failure of a route that breaks the rule.
+    pub(super) fn failure(
+        &self,
+        attack: String,
+        (route, location): (Option<String>, Option<Place>),
+        found: String,
+        exchange: Option<String>,
+    ) -> HardeningFailure {
+        HardeningFailure {
+            family: self.family,
+            attack,
+            route,
+            location,
+            found,
+            rule: self.text.to_owned(),
+            mend: self.mend.to_owned(),
+            exchange,
+            times: 1,
+        }
+    }
 }
 
 /// The result of an attack.
@@ -217,17 +240,9 @@ impl<'h> Runner<'h> {
             Verdict::Unproven(reason) => return self.leave(rule.family, target, attack, reason),
             Verdict::GotThrough(found) => found,
         };
-        self.report.fail(HardeningFailure {
-            family: rule.family,
-            attack: attack.into().into_owned(),
-            route: target.map(|target| target.label.clone()),
-            location: target.map(|target| target.route.location.clone()),
-            found,
-            rule: rule.text.to_owned(),
-            mend: rule.mend.to_owned(),
-            exchange: exchange.map(ToString::to_string),
-            times: 1,
-        });
+        let place = target.map(|it| (it.label.clone(), it.route.location.clone())).unzip();
+        let shown = exchange.map(ToString::to_string);
+        self.report.fail(rule.failure(attack.into().into_owned(), place, found, shown));
         if exchange.is_some_and(|exchange| !exchange.status.is_client_error()) {
             self.renew();
         }
@@ -330,11 +345,11 @@ impl<'h> Runner<'h> {
         let (head, body) = response.into_parts();
         let (status, headers) = (head.status, head.headers);
         let mut exchange = Exchange { asked, status, headers, body: Bytes::new() };
-        let content_type = exchange.header("content-type");
-        let is_stream = content_type.is_some_and(|it| it.starts_with("text/event-stream"));
         let connection = match switch {
             Some(switch) => Some(Connection::open(switch).await),
-            None if is_stream && status.is_success() => Some(Connection::Events(body)),
+            None if exchange.is_event_stream() && status.is_success() => {
+                Some(Connection::Events(body))
+            }
             None => {
                 exchange.body = refusal(body).await;
                 None

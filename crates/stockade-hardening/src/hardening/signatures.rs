@@ -157,7 +157,7 @@ fn recorded(
 }
 
 /// Returns true unless a signed, malformed body is rejected for its signature.
-/// Without such a request, wrong keys would make every attack pass.
+/// Otherwise, wrong keys would make every attack pass.
 async fn keys_match(
     runner: &mut Runner<'_>,
     signed: &SignedTarget<'_>,

@@ -235,8 +235,8 @@ impl fmt::Display for ChangeGroup {
                 routes => writeln!(f, " ({} routes)", routes.len())?,
             }
         }
-        let all = std::iter::once(&self.cause).chain(&self.consequences);
-        all.filter(|change| !change.fix.is_empty()).take(1).try_for_each(|it| it.show_fix(f))
+        let mut all = std::iter::once(&self.cause).chain(&self.consequences);
+        all.find(|change| !change.fix.is_empty()).map_or(Ok(()), |change| change.show_fix(f))
     }
 }
 

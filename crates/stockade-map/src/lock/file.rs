@@ -179,9 +179,7 @@ impl Lock {
     pub fn changes_to(&self, newer: &Self, now: SystemTime) -> Changes {
         compare::changes(self, newer, now)
     }
-}
 
-impl Lock {
     /// Returns the content of the file, without its format.
     pub(super) fn value(&self) -> Value {
         let mut value = json!({

@@ -75,8 +75,8 @@ fn claims_user(name: &str) -> bool {
         && parts.any(|part| words.iter().any(|word| part.starts_with(word)))
 }
 
-/// Returns the rule for a header or a cookie that is no longer read. Checks read
-/// some headers, and clients that pass the check do not notice a removed one.
+/// Returns the rule for a header or a cookie that is no longer read. If a check
+/// reads the header, its loss is not visible to clients that pass the check.
 fn ignored(place: &str, name: &str) -> LockRule {
     match name {
         _ if place == "cookies" => GUARD_IGNORED,

@@ -123,14 +123,8 @@ fn token(c: &mut Comparison<'_>, at: &str, old: &TokenInfo, new: &TokenInfo) {
             c.note(TOKEN_STRICTER, format!("{at}/{name}"), before, after);
         }
     }
-    let (before, after) = (&old.required_claims, &new.required_claims);
-    let claims = format!("{at}/required_claims");
-    if before.iter().any(|claim| !after.contains(claim)) {
-        c.note(TOKEN_LOOSER, claims.as_str(), before, after);
-    }
-    if after.iter().any(|claim| !before.contains(claim)) {
-        c.note(TOKEN_STRICTER, claims, before, after);
-    }
+    let claims = (&*old.required_claims, &*new.required_claims);
+    listed(c, &format!("{at}/required_claims"), claims, (TOKEN_LOOSER, TOKEN_STRICTER));
     let rules = (TOKEN_SHORTER, TOKEN_LONGER);
     let (before, after) = (Some(old.leeway_seconds), Some(new.leeway_seconds));
     amount(c, &format!("{at}/leeway_seconds"), before, after, rules);
@@ -145,6 +139,22 @@ fn token(c: &mut Comparison<'_>, at: &str, old: &TokenInfo, new: &TokenInfo) {
         rules,
         (&old.revocations, &new.revocations),
     );
+}
+
+/// Notes the first rule if a list has lost a value, and the second if it has a
+/// new one.
+fn listed(
+    c: &mut Comparison<'_>,
+    at: &str,
+    (before, after): (&[String], &[String]),
+    (lost, new): (LockRule, LockRule),
+) {
+    if before.iter().any(|value| !after.contains(value)) {
+        c.note(lost, at, before, after);
+    }
+    if after.iter().any(|value| !before.contains(value)) {
+        c.note(new, at, before, after);
+    }
 }
 
 /// Returns true if the second list accepts a value that the first list does not
@@ -192,7 +202,7 @@ fn cookie(c: &mut Comparison<'_>, at: &str, old: &CookieInfo, new: &CookieInfo) 
     if old.name != new.name {
         c.note(COOKIE_CHANGED, format!("{at}/name"), &old.name, &new.name);
     }
-    // Without an age, browsers delete the cookie when they are closed.
+    // Browsers delete a cookie that does not have an age when they are closed.
     let age = |cookie: &CookieInfo| Some(cookie.max_age_seconds.unwrap_or(0));
     let rules = (SESSION_SHORTER, SESSION_LONGER);
     amount(c, &format!("{at}/max_age_seconds"), age(old), age(new), rules);
@@ -254,13 +264,8 @@ fn cross_origin(
         (None, None) => return,
         (None, Some(after)) => return c.note(CROSS_REFUSED, at, Value::Null, after),
         (Some(before), None) => return c.note(CROSS_ALLOWED, at, before, Value::Null),
-        (Some(before), Some(after)) => (&before.trusted_origins, &after.trusted_origins),
+        (Some(before), Some(after)) => (&*before.trusted_origins, &*after.trusted_origins),
     };
-    let at = format!("{at}/trusted_origins");
-    if after.iter().any(|origin| !before.contains(origin)) {
-        c.note(CROSS_ALLOWED, at.as_str(), before, after);
-    }
-    if before.iter().any(|origin| !after.contains(origin)) {
-        c.note(CROSS_REFUSED, at, before, after);
-    }
+    let rules = (CROSS_REFUSED, CROSS_ALLOWED);
+    listed(c, &format!("{at}/trusted_origins"), (before, after), rules);
 }

@@ -1,10 +1,12 @@
 //! The comparison of the policies of two routers.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::compare::Comparison;
 use super::rules::{
-    EXCEPTION_ADDED, EXCEPTION_REMOVED, EXCEPTION_TEXT, HARMLESS_ADDED, POLICY_ADDED,
+    EXCEPTION_ADDED, EXCEPTION_REMOVED, EXCEPTION_TEXT, HARMLESS_ADDED, LockRule, POLICY_ADDED,
     POLICY_REMOVED, POLICY_RULE_ADDED, POLICY_RULE_REMOVED,
 };
 use crate::PolicyInfo;
@@ -37,36 +39,36 @@ fn rules(c: &mut Comparison<'_>, old: &PolicyInfo, new: &PolicyInfo) {
 }
 
 fn exceptions(c: &mut Comparison<'_>, old: &PolicyInfo, new: &PolicyInfo) {
-    for (place, before) in &old.exceptions {
-        let at = format!("policy/exceptions/{place}");
-        match new.exceptions.get(place) {
-            None => c.note(EXCEPTION_REMOVED, at, before, Value::Null),
-            Some(after) if after != before => c.note(EXCEPTION_TEXT, at, before, after),
-            Some(_) => {}
-        }
-    }
-    let is_new = |place: &&String| !old.exceptions.contains_key(*place);
-    for place in new.exceptions.keys().filter(is_new) {
-        // The removed rule is already reported.
-        if !old.rules.contains(place) {
-            let at = format!("policy/exceptions/{place}");
-            c.note(EXCEPTION_ADDED, at, Value::Null, new.exceptions.get(place));
-        }
-    }
+    // A removed rule is already reported, with the reason.
+    let is_known = |place: &String| old.rules.contains(place);
+    reasons(c, "policy/exceptions", (&old.exceptions, &new.exceptions), EXCEPTION_ADDED, is_known);
 }
 
 fn not_secret(c: &mut Comparison<'_>, old: &PolicyInfo, new: &PolicyInfo) {
-    for (field, before) in &old.not_secret {
-        let at = format!("policy/not_secret/{field}");
-        match new.not_secret.get(field) {
+    let fields = (&old.not_secret, &new.not_secret);
+    reasons(c, "policy/not_secret", fields, HARMLESS_ADDED, |_| false);
+}
+
+/// Compares exceptions by their reasons. `is_known` returns true for a new one
+/// that is already reported.
+fn reasons(
+    c: &mut Comparison<'_>,
+    place: &str,
+    (old, new): (&BTreeMap<String, String>, &BTreeMap<String, String>),
+    added: LockRule,
+    is_known: impl Fn(&String) -> bool,
+) {
+    for (name, before) in old {
+        let at = format!("{place}/{name}");
+        match new.get(name) {
             None => c.note(EXCEPTION_REMOVED, at, before, Value::Null),
             Some(after) if after != before => c.note(EXCEPTION_TEXT, at, before, after),
             Some(_) => {}
         }
     }
-    for (field, after) in &new.not_secret {
-        if !old.not_secret.contains_key(field) {
-            c.note(HARMLESS_ADDED, format!("policy/not_secret/{field}"), Value::Null, after);
+    for (name, after) in new.iter().filter(|(name, _)| !old.contains_key(*name)) {
+        if !is_known(name) {
+            c.note(added, format!("{place}/{name}"), Value::Null, after);
         }
     }
 }

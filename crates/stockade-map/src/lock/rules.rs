@@ -85,7 +85,7 @@ rules! {
     FIELD_OPTIONAL "request-header-optional" COMPATIBLE "a header or cookie became optional";
     FIELD_IGNORED "request-header-removed" BREAKING "a header or cookie is no longer read";
     IDENTITY_READ "request-identity-added" WEAKENING "a header that may claim to be a user, such as `X-User`, is read";
-    CHECK_IGNORED "request-check-removed" WEAKENING "a header that checks read, such as `Origin` or `Authorization`, is no longer read";
+    CHECK_IGNORED "request-check-removed" WEAKENING "the header of a check, such as `Origin` or `Authorization`, is no longer read";
     GUARD_IGNORED "request-guard-removed" BOTH "a cookie, an idempotency key or a precondition such as `If-Match` is no longer read";
     BODY_ADDED "request-body-added" COMPATIBLE "an optional body is new";
     BODY_REQUIRED "request-body-required" BREAKING "a body became required";

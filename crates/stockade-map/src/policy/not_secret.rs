@@ -6,6 +6,7 @@ use std::panic::Location;
 use super::Policy;
 use super::allowance::exception;
 use super::finding::Finding;
+use super::rule::all_routes;
 use super::secrets::{letters, secret_names};
 use crate::RouteMap;
 
@@ -31,7 +32,7 @@ impl Policy {
         if self.not_secret.is_empty() {
             return Vec::new();
         }
-        let values = map.routes.iter().chain(&map.fallback).flat_map(|route| route.values());
+        let values = all_routes(map).flat_map(|route| route.values());
         let names: BTreeSet<String> =
             values.flat_map(|value| secret_names(&map.schemas, value)).collect();
         let wrong = self.not_secret.iter().filter_map(|it| {

@@ -8,6 +8,7 @@ use stockade_routing::map::{RouteMap, SchemeInfo};
 
 use crate::exchange::Exchange;
 use crate::hardening::attack_target::AttackTarget;
+use crate::hardening::tenants::text_of;
 use crate::hardening::tokens;
 use crate::shot::Shot;
 
@@ -55,7 +56,8 @@ impl Kept {
         }
     }
 
-    fn pair(&self) -> String {
+    /// Returns the pair of a `Cookie` header.
+    pub(super) fn pair(&self) -> String {
         format!("{}={}", self.name, self.value)
     }
 
@@ -78,8 +80,6 @@ impl Kept {
 /// Returns the headers with all cookies and the first token.
 pub(super) fn all_headers(kept: &[Kept], map: &RouteMap) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    let cookies = kept.iter().filter(|it| it.kind == KeptKind::Cookie).map(Kept::pair);
-    let cookies: Vec<String> = cookies.collect();
     let mut add = |name: &str, value: &str| {
         let name = header::HeaderName::from_bytes(name.as_bytes());
         if let (Ok(name), Ok(mut value)) = (name, HeaderValue::from_str(value)) {
@@ -87,8 +87,8 @@ pub(super) fn all_headers(kept: &[Kept], map: &RouteMap) -> HeaderMap {
             headers.insert(name, value);
         }
     };
-    if !cookies.is_empty() {
-        add("cookie", &cookies.join("; "));
+    if let Some(cookies) = cookie_header(kept) {
+        add("cookie", &cookies);
     }
     if let Some(token) = kept.iter().find(|it| it.kind == KeptKind::Token) {
         for scheme in map.routes.iter().flat_map(|route| &route.access.schemes) {
@@ -98,6 +98,13 @@ pub(super) fn all_headers(kept: &[Kept], map: &RouteMap) -> HeaderMap {
         }
     }
     headers
+}
+
+/// Returns the value of a header with all cookies, if there are any.
+pub(super) fn cookie_header(kept: &[Kept]) -> Option<String> {
+    let cookies = kept.iter().filter(|it| it.kind == KeptKind::Cookie).map(Kept::pair);
+    let cookies: Vec<String> = cookies.collect();
+    (!cookies.is_empty()).then(|| cookies.join("; "))
 }
 
 /// Returns the credentials in a response.
@@ -123,13 +130,8 @@ pub(super) fn credentials_in(exchange: &Exchange) -> Vec<Kept> {
 pub(super) fn values_in(exchange: &Exchange) -> BTreeMap<String, String> {
     let body = serde_json::from_slice::<Value>(&exchange.body).unwrap_or_default();
     let members = body.as_object().into_iter().flatten();
-    let mut values: BTreeMap<String, String> = members
-        .filter_map(|(name, value)| match value {
-            Value::String(text) => Some((name.clone(), text.clone())),
-            Value::Number(number) => Some((name.clone(), number.to_string())),
-            _ => None,
-        })
-        .collect();
+    let mut values: BTreeMap<String, String> =
+        members.filter_map(|(name, value)| Some((name.clone(), text_of(value)?))).collect();
     values.extend(cookies(exchange).map(|cookie| (cookie.name, cookie.value)));
     values
 }

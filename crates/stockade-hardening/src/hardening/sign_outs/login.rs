@@ -12,7 +12,7 @@ use serde_json::Value;
 use stockade_routing::map::RouteKind;
 use tokio::time::timeout;
 
-use super::kept::{Kept, KeptKind, all_headers, credentials_in, plain, values_in};
+use super::kept::{Kept, KeptKind, all_headers, cookie_header, credentials_in, plain, values_in};
 use super::{Event, RULE};
 use crate::Credentials;
 use crate::exchange::Exchange;
@@ -67,9 +67,7 @@ impl Login {
 
     /// Returns the cookies of the login.
     pub(super) fn cookies(&self) -> Option<Credentials> {
-        let cookies = self.kept.iter().filter(|kept| kept.kind == KeptKind::Cookie);
-        let cookies: Vec<_> = cookies.map(|kept| format!("{}={}", kept.name, kept.value)).collect();
-        (!cookies.is_empty()).then(|| Credentials::header("cookie", cookies.join("; ")))
+        cookie_header(&self.kept).map(|cookies| Credentials::header("cookie", cookies))
     }
 
     /// Returns a request with the credentials of the login.
@@ -117,8 +115,7 @@ impl Login {
         if !is_accepted(event, exchange.status) {
             return;
         }
-        let content_type = exchange.header("content-type").unwrap_or_default();
-        if !content_type.starts_with("text/event-stream") {
+        if !exchange.is_event_stream() {
             self.accepted.push((kept.clone(), index));
         } else if !self.connections.iter().any(|(known, _)| *known == index)
             && let Ok((_, Some(connection))) = runner.open(&shot).await
@@ -185,7 +182,7 @@ impl Probes<'_> {
     }
 }
 
-/// Returns true if no route changes by the request of a target.
+/// Returns true if the request of a target is a GET.
 fn reads(target: &AttackTarget) -> bool {
     target.shot().method == Method::GET
 }
@@ -232,8 +229,7 @@ pub(super) fn refresh_shot(
     }
     if kept.kind == KeptKind::Cookie {
         let is_meant = plain(&target.path).contains("refresh");
-        let pair = format!("{}={}", kept.name, kept.value);
-        return is_meant.then(|| target.shot().set("cookie", pair));
+        return is_meant.then(|| target.shot().set("cookie", kept.pair()));
     }
     let content = json_of(&target.route)?;
     let mut body = Sample::of(&runner.map).value(&content.schema)?;
@@ -274,8 +270,8 @@ pub(super) fn is_rejected(event: Event, status: StatusCode) -> bool {
     }
 }
 
-/// Waits for the end of connections. Returns the routes of those that stay
-/// open.
+/// Waits until the connections end, or until the limit. Returns the index of
+/// each route, and true if its connection is still open.
 pub(super) async fn still_open(
     connections: Vec<(usize, Connection)>,
     limit: Duration,

@@ -108,7 +108,8 @@ impl Hardening {
     /// a credential that has worked before the event counts as rejected.
     ///
     /// The cases run in the order of the calls, on the same application unless
-    /// [`anew`](Self::anew) is set. They change data, so use an empty database.
+    /// [`anew`](Self::anew) is set. Use an empty
+    /// database, because they change data.
     /// [`skip`](Self::skip) with [`AttackFamily::SignOuts`] excludes a route.
     ///
     /// ```
@@ -240,5 +241,5 @@ pub(super) async fn signed_in_cookies(runner: &mut Runner<'_>) -> Option<crate::
     login.cookies()
 }
 
-/// The time in which connections must end.
+/// The time limit for the end of connections.
 const CONNECTIONS: Duration = Duration::from_secs(20);

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::{HeaderMap, StatusCode};
 use stockade_routing::map::Place;
@@ -11,7 +12,6 @@ use super::kept::{Kept, credentials_in};
 use super::login::{Login, Probes, has_succeeded, is_rejected, refresh_shot, still_open};
 use super::{CONNECTIONS, Case, Event, PASSWORD, ROTATION, RULE};
 use crate::exchange::Exchange;
-use crate::hardening::HardeningFailure;
 use crate::hardening::account_request::AccountRequest;
 use crate::hardening::attack_target::label_of;
 use crate::hardening::runner::{Rule, Runner};
@@ -141,7 +141,7 @@ impl<'r, 'h> Trial<'r, 'h> {
         }
     }
 
-    /// Waits for the time in which the login must end.
+    /// Waits until the login must have ended.
     async fn wait(&self) {
         let within = self.runner.plan().sign_outs.within;
         if within.is_zero() {
@@ -175,7 +175,8 @@ impl<'r, 'h> Trial<'r, 'h> {
         }
         let limit = self.runner.plan().sign_outs.within.max(CONNECTIONS);
         for (index, is_open) in still_open(login.connections, limit).await {
-            self.check_connection(index, is_open, &after, exchange);
+            let time = is_open.then_some(limit);
+            self.check_connection(index, time, &after, exchange);
         }
         if !is_any {
             let reason = "no route accepts the credentials of the sign-in before it";
@@ -228,21 +229,25 @@ impl<'r, 'h> Trial<'r, 'h> {
         }
     }
 
-    /// Records the result of an open connection.
-    fn check_connection(&mut self, index: usize, is_open: bool, after: &str, ending: &Exchange) {
+    /// Records the result of a connection. `open_for` is the time for which it
+    /// stayed open; `None` if it ended.
+    fn check_connection(
+        &mut self,
+        index: usize,
+        open_for: Option<Duration>,
+        after: &str,
+        ending: &Exchange,
+    ) {
         let targets = Arc::clone(&self.runner.targets);
         let Some(target) = targets.get(index) else { return };
         let attack = format!("a connection of {}{after}", target.label);
-        if !is_open {
-            return self.runner.report_mut().pass(RULE.family);
-        }
+        let Some(time) = open_for else { return self.runner.report_mut().pass(RULE.family) };
         if let Some(reason) = &target.route.access.outlives_user {
             let reason = format!("the route may outlive its user: {reason}");
             return self.leave(attack, reason);
         }
-        let limit = self.runner.plan().sign_outs.within.max(CONNECTIONS);
         let place = &target.route.location;
-        let found = format!("it is open for {} s (at {place})", limit.as_secs());
+        let found = format!("it is open for {} s (at {place})", time.as_secs());
         self.fail(attack, found, ending);
     }
 
@@ -279,22 +284,13 @@ impl<'r, 'h> Trial<'r, 'h> {
     fn fail_at(
         &mut self,
         rule: &Rule,
-        (route, location): (Option<String>, Option<Place>),
+        place: (Option<String>, Option<Place>),
         attack: String,
         found: String,
         exchange: &Exchange,
     ) {
-        self.runner.report_mut().fail(HardeningFailure {
-            family: rule.family,
-            attack,
-            route,
-            location,
-            found,
-            rule: rule.text.to_owned(),
-            mend: rule.mend.to_owned(),
-            exchange: Some(exchange.to_string()),
-            times: 1,
-        });
+        let failure = rule.failure(attack, place, found, Some(exchange.to_string()));
+        self.runner.report_mut().fail(failure);
     }
 }
 

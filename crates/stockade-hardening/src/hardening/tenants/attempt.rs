@@ -13,7 +13,6 @@ use super::names::Verb;
 use super::operation::Operation;
 use super::{RULE, Who, curl};
 use crate::exchange::Exchange;
-use crate::hardening::HardeningFailure;
 use crate::shot::Shot;
 
 /// A request of the second user with ids of the first user.
@@ -236,17 +235,10 @@ impl Probe<'_, '_> {
     ) {
         let curl = curl::command(&exchange.asked, Who::B);
         let name = name_of(operation, attack);
-        self.runner.report_mut().fail(HardeningFailure {
-            family: RULE.family,
-            attack: attack.to_owned(),
-            route: Some(operation.label.clone()),
-            location: Some(operation.route.location.clone()),
-            found: found.to_owned(),
-            rule: RULE.text.to_owned(),
-            mend: RULE.mend.to_owned(),
-            exchange: Some(format!("{curl}\nreplay: .replay({name:?})\n\n{exchange}")),
-            times: 1,
-        });
+        let place = (Some(operation.label.clone()), Some(operation.route.location.clone()));
+        let shown = format!("{curl}\nreplay: .replay({name:?})\n\n{exchange}");
+        let failure = RULE.failure(attack.to_owned(), place, found.to_owned(), Some(shown));
+        self.runner.report_mut().fail(failure);
     }
 }
 

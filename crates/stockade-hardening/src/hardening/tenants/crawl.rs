@@ -252,7 +252,7 @@ impl<'r, 'h> Probe<'r, 'h> {
             world.add_chain(&last.anchor, values, is_created);
         }
         // An endless stream would make each comparison wait.
-        if exchange.header("content-type").is_some_and(|it| it.starts_with("text/event-stream")) {
+        if exchange.is_event_stream() {
             world.streams.insert(index);
             return true;
         }

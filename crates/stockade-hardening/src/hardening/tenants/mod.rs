@@ -24,6 +24,7 @@ mod world;
 
 use std::collections::BTreeMap;
 
+pub(super) use self::world::text_of;
 use super::runner::{Rule, Runner};
 use super::{AttackFamily, Hardening};
 use crate::Credentials;

@@ -79,8 +79,8 @@ pub(super) struct Param {
 /// A member of a body or a query.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
-    /// The members that contain it, outermost first. A list stands for its first
-    /// item.
+    /// The members that contain it, outermost first. If one is a list, its first
+    /// item contains the member.
     pub(super) parents: Vec<String>,
     pub(super) name: String,
     /// The schema without references.
@@ -327,7 +327,7 @@ fn members_below(sample: Sample<'_>, schema: &Value, parents: &[String]) -> Vec<
 /// The maximum number of members around an attacked member.
 const MAX_NESTED: usize = 3;
 
-/// Returns the schemas of which a value must match one.
+/// Returns the alternatives of a schema: a value must match one of them.
 pub(super) fn variants<'s>(sample: Sample<'s>, schema: &'s Value) -> Vec<&'s Value> {
     let mut schema = schema;
     // A schema that refers to itself ends here.

@@ -143,28 +143,35 @@ pub(super) fn messages(
     operation: &Operation,
     filling: &Filling<'_>,
 ) -> Vec<String> {
-    let sample = Sample::of(map);
-    let schema = operation.route.web_socket.as_ref().and_then(|socket| socket.receives.as_ref());
-    let Some(schema) = schema else { return vec![filling.marker.text()] };
-    let message = |variant: &Value| match sample.value(variant)? {
+    let Some(kinds) = message_kinds(map, operation) else { return vec![filling.marker.text()] };
+    let message = |(schema, message): (&Value, Value)| match message {
         Value::Object(mut message) => {
-            let all = members(sample, variant);
+            let all = members(Sample::of(map), schema);
             all.iter().for_each(|member| fill(&mut message, member, filling));
-            Some(Value::Object(message).to_string())
+            Value::Object(message).to_string()
         }
-        Value::String(_) => Some(Value::from(filling.marker.text()).to_string()),
-        other => Some(other.to_string()),
+        Value::String(_) => Value::from(filling.marker.text()).to_string(),
+        other => other.to_string(),
     };
-    variants(sample, schema).into_iter().filter_map(message).collect()
+    kinds.into_iter().map(message).collect()
+}
+
+/// Returns the schemas of the messages of a WebSocket, each with a sample.
+/// Returns `None` if they are unknown.
+fn message_kinds<'m>(
+    map: &'m RouteMap,
+    operation: &'m Operation,
+) -> Option<Vec<(&'m Value, Value)>> {
+    let sample = Sample::of(map);
+    let schema = operation.route.web_socket.as_ref()?.receives.as_ref()?;
+    let kinds = variants(sample, schema).into_iter();
+    Some(kinds.filter_map(|schema| Some((schema, sample.value(schema)?))).collect())
 }
 
 /// Returns the members of each schema of messages, with its number.
 pub(super) fn messages_with(map: &RouteMap, operation: &Operation) -> Vec<(usize, Member)> {
-    let sample = Sample::of(map);
-    let schema = operation.route.web_socket.as_ref().and_then(|socket| socket.receives.as_ref());
-    let all = schema.map_or_else(Vec::new, |schema| variants(sample, schema));
-    let all = all.into_iter().filter(|variant| sample.value(variant).is_some());
-    let numbered = all.map(|variant| members(sample, variant)).enumerate();
+    let kinds = message_kinds(map, operation).unwrap_or_default().into_iter();
+    let numbered = kinds.map(|(schema, _)| members(Sample::of(map), schema)).enumerate();
     numbered.flat_map(|(number, all)| all.into_iter().map(move |it| (number, it))).collect()
 }
 

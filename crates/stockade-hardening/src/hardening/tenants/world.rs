@@ -268,7 +268,7 @@ fn target_of(text: &str) -> Option<String> {
 }
 
 /// Returns a number or a text as text.
-pub(super) fn text_of(value: &Value) -> Option<String> {
+pub(in crate::hardening) fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),

@@ -4,9 +4,9 @@ mod owasp;
 
 use super::audit::{Audit, Exception};
 use super::finding::Finding;
-use super::rule::BuiltIn;
+use super::rule::{BuiltIn, all_routes};
 use super::rules::{RECOMMENDED, STRICT};
-use crate::{CorsInfo, RouteInfo, RouteMap, RouterInfo, text};
+use crate::{CorsInfo, RouteMap, RouterInfo, text};
 use owasp::{RISKS, Risk};
 
 /// A map with its audit: first of the routes, then under each configuration
@@ -122,10 +122,6 @@ fn name_of(map: &RouteMap) -> &str {
     map.configuration.as_ref().map_or("code", |file| &file.name)
 }
 
-fn all(map: &RouteMap) -> impl Iterator<Item = &RouteInfo> {
-    map.routes.iter().chain(&map.fallback)
-}
-
 /// Returns the exceptions of the code, then the exceptions that only a
 /// configuration file needs.
 fn exceptions<'p>(parts: &'p [Part]) -> Vec<&'p Exception> {
@@ -154,11 +150,11 @@ fn all_findings(parts: &[Part]) -> Vec<(&str, &Finding)> {
 }
 
 fn summary(out: &mut String, parts: &[Part], (map, audit): &Part) {
-    let open = all(map).filter(|route| route.is_open()).count();
+    let open = all_routes(map).filter(|route| route.is_open()).count();
     let found = all_findings(parts).len();
     let class = if found == 0 { "good" } else { "bad" };
     let numbers = [
-        format!("{} routes", all(map).count()),
+        format!("{} routes", all_routes(map).count()),
         format!("{open} without a user"),
         format!("{} rules", audit.rules.len()),
         format!("<b class=\"{class}\">{found} open findings</b>"),
@@ -292,7 +288,7 @@ fn reasons(out: &mut String, parts: &[Part], (map, audit): &Part) {
             ]
         })
     });
-    let exempt = all(map).filter_map(|route| {
+    let exempt = all_routes(map).filter_map(|route| {
         let reason = route.limits.rate_exempt_reason.as_ref()?;
         let place = code(&route.location.to_string());
         Some(vec![code(&route.label()), "no rate limit".to_owned(), escape(reason), place])

@@ -6,9 +6,7 @@ use super::super::finding::Finding;
 use super::super::rule::{BuiltIn, Rule};
 use super::each;
 use crate::authentication::shown_time;
-use crate::{
-    CookieInfo, MethodInfo, RevocationCheck, RouteInfo, RouteKind, RouteMap, SchemeInfo, TokenInfo,
-};
+use crate::{CookieInfo, MethodInfo, RevocationCheck, RouteInfo, RouteKind, RouteMap, TokenInfo};
 
 pub(super) const COOKIES_STRICT: BuiltIn = BuiltIn {
     id: "cookies-strict",
@@ -225,13 +223,8 @@ fn unprotected(route: &RouteInfo) -> Option<&str> {
     let access = &route.access;
     let mut methods = access.schemes.iter().zip(&access.methods);
     let found = methods.find(|(scheme, method)| {
-        let is_ambient = match scheme {
-            SchemeInfo::Cookie { .. } => true,
-            SchemeInfo::Http { scheme, .. } => scheme.eq_ignore_ascii_case("basic"),
-            _ => false,
-        };
         let is_strict = method.cookie.as_ref().is_some_and(|cookie| cookie.same_site == "Strict");
-        (is_ambient || method.is_ambient()) && method.cross_origin.is_none() && !is_strict
+        (scheme.is_ambient() || method.is_ambient()) && method.cross_origin.is_none() && !is_strict
     });
     found.map(|(_, method)| method.name.as_str())
 }
