@@ -23,8 +23,8 @@ use stockade_validation::HasSchema;
 /// [`StandardWebhooks`] or your own [`WebhookSender`]. Provide its secrets as
 /// state: [`WebhookKeys<S>`]. Missing state is a configuration error.
 ///
-/// A missing, malformed, wrong or old signature gets a 401. Without the headers,
-/// the body is not read. The comparison takes constant time.
+/// A missing, malformed, wrong or old signature gets a 401. If a header is
+/// missing, the body is not read. The comparison takes constant time.
 ///
 /// The route counts as authenticated for policies: it does not need `auth` or a
 /// reason to be public. If its node has `auth`, add `public: "the sender signs"`
