@@ -1,9 +1,10 @@
 //! Tests with other versions of the dependencies than those in `Cargo.lock`:
 //! the newest ones, and the lowest ones that the manifests allow.
 //!
-//! Everything runs in a copy of the workspace, `target/updated`, so the tracked
-//! lock files do not change. Both use one target directory, because most
-//! dependencies are the same.
+//! Everything runs in a copy of the workspace, `target/updated/workspace`, so
+//! the tracked lock files do not change. Both use one target directory, because
+//! most dependencies are the same. It is next to the copy: the tests of compile
+//! errors expect that the sources are not below the target directory.
 
 use std::collections::HashSet;
 use std::env;
@@ -24,8 +25,8 @@ pub fn run() -> Outcome {
         return Err("usage: cargo xtask updated [--newest|--lowest] [--check]".to_owned());
     }
     let has = |name: &str| options.iter().any(|option| option == name);
-    let target = target_directory()?;
-    let workspace = target.join("updated");
+    let folder = target_directory()?.join("updated");
+    let (workspace, target) = (folder.join("workspace"), folder.join("target"));
     for (option, update) in SETS {
         let is_selected = has(option) || !SETS.iter().any(|(other, _)| has(other));
         if is_selected {
