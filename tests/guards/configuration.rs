@@ -11,6 +11,7 @@ use stockade::middleware::SessionCookie;
 use stockade::openapi::lock::Lock;
 use stockade::policy::{Configuration, Policy, parse_json};
 use stockade::prelude::*;
+use stockade::serde_json;
 use stockade::testing::{AttackFamily, assert_posture};
 
 use crate::block_on;
@@ -288,6 +289,27 @@ fn the_lock_keeps_the_settings_of_each_file() {
     let text = without.changes_to(&before, SystemTime::now()).to_string();
     assert!(text.starts_with("[compatible] configuration-added"), "{text}");
     assert!(!text.contains("unexplained"), "{text}");
+}
+
+#[test]
+fn a_change_has_the_line_of_its_own_file() {
+    let file = File::new("production.json", PRODUCTION);
+    let other = format!("{}.bak", file.path());
+    fs::write(&other, format!("\n\n{PRODUCTION}")).unwrap();
+    let lock = || {
+        let json = |path: &str| {
+            Configuration::file(path).parsed_by(|text| Ok(serde_json::from_str(text)?))
+        };
+        let router = router().configuration(json(file.path())).configuration(json(&other));
+        let map = router.build().unwrap().route_map_with_files(None, &parse_json).unwrap();
+        Lock::of(&map).unwrap()
+    };
+    let before = lock();
+    let weaker = changed(r#""trustProxy": 1"#, r#""trustProxy": 3"#);
+    fs::write(&other, format!("\n\n{weaker}")).unwrap();
+    let text = before.changes_to(&lock(), SystemTime::now()).to_string();
+    assert!(text.starts_with("[weakening] trust-proxy-changed"), "{text}");
+    assert!(text.contains(&format!("at {other}:6")), "{text}");
 }
 
 #[test]

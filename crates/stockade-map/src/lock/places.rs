@@ -42,9 +42,11 @@ impl Places {
 
     /// Returns the place of a setting in its configuration file.
     fn in_file(&self, at: &str) -> Option<Place> {
-        let of_file = |file: &&ConfigurationInfo| at.starts_with(&file.name);
-        let file = self.files.iter().find(of_file)?;
-        let setting = at.strip_prefix(&file.name)?.trim_start_matches('/').split('/').next()?;
+        let of_file = |file| rest_of(at, file).map(|rest| (file, rest));
+        // The name of a file may begin with the path of another file.
+        let (file, rest) =
+            self.files.iter().filter_map(of_file).min_by_key(|(_, rest)| rest.len())?;
+        let setting = rest.split('/').next()?;
         let key = setting.split_once('.').map_or(setting, |(_, key)| key);
         let keys: &[&str] = match key {
             "cors" => &["cors_origin", "cors"],
@@ -77,6 +79,13 @@ impl Places {
     }
 }
 
+/// Returns the place within a configuration file; empty for the file itself.
+/// Returns `None` if the place is in another file.
+fn rest_of<'a>(at: &'a str, file: &ConfigurationInfo) -> Option<&'a str> {
+    let rest = at.strip_prefix(&file.name)?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+}
+
 impl RoutePlaces {
     fn of(route: &RouteInfo) -> Self {
         let middleware = route.middleware.iter();
@@ -89,5 +98,28 @@ impl RoutePlaces {
         let name = change.after.as_str().filter(|_| change.at == "middleware");
         let place = name.and_then(|name| self.middleware.iter().find(|(known, _)| known == name));
         place.map_or(&self.route, |(_, place)| place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_belongs_to_the_file_with_the_whole_name() {
+        let file = |name: &str, line: u32| ConfigurationInfo {
+            name: name.to_owned(),
+            lines: [("trust_proxy".to_owned(), line)].into(),
+            ..ConfigurationInfo::default()
+        };
+        let files = vec![file("a.json", 1), file("a.json.bak", 2), file("a", 3), file("a/b", 4)];
+        let places = Places { files, ..Places::default() };
+        let line = |at: &str| places.in_file(at).map(|place| (place.file, place.line));
+        assert_eq!(line("a.json/trust_proxy"), Some(("a.json".to_owned(), 1)));
+        assert_eq!(line("a.json.bak/trust_proxy"), Some(("a.json.bak".to_owned(), 2)));
+        assert_eq!(line("a/trust_proxy"), Some(("a".to_owned(), 3)));
+        assert_eq!(line("a/b/trust_proxy"), Some(("a/b".to_owned(), 4)));
+        assert_eq!(line("a.json.old/trust_proxy"), None);
+        assert_eq!(line("a.json"), None);
     }
 }
