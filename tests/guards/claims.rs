@@ -305,6 +305,32 @@ fn finds_headers_that_pretend_to_be_a_user() {
 }
 
 #[test]
+fn a_partial_run_sends_only_its_families() {
+    let api = || routes! { "notes": { auth: Auth::secret(secret()), GET: async || "all" } };
+    let attacks = || {
+        let hardening = Hardening::new(built(api()));
+        hardening.skip("*", AttackFamily::Bodies, "not sent in this run")
+    };
+    let partial = block_on(attacks().only([AttackFamily::Credentials]).run());
+    partial.assert();
+    let families: Vec<_> = partial.families.iter().map(|it| it.family).collect();
+    assert_eq!(families, [AttackFamily::Credentials]);
+    assert!(partial.left_out.contains(&AttackFamily::Responses), "{partial}");
+    assert_eq!(partial.count(AttackFamily::Responses).passed, 0, "{partial}");
+    let text = partial.to_string();
+    assert!(text.contains("a partial run: only credentials (`Hardening::only`)"), "{text}");
+    let whole = block_on(attacks().run());
+    assert!(whole.left_out.is_empty() && !whole.to_string().contains("partial"), "{whole}");
+    assert_eq!(whole.failures[0].attack, "a skip", "{whole}");
+}
+
+#[test]
+#[should_panic(expected = "needs at least one attack family")]
+fn a_run_without_a_family_is_rejected() {
+    let _ = Hardening::new(built(routes! {})).only([]);
+}
+
+#[test]
 fn reports_nothing_if_headers_do_not_matter() {
     let api = routes! {
         "me": { auth: Auth::secret(secret()), GET: async |User(me): User<Member>| me.sub },

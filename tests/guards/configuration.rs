@@ -11,7 +11,6 @@ use stockade::middleware::SessionCookie;
 use stockade::openapi::lock::Lock;
 use stockade::policy::{Configuration, Policy, parse_json};
 use stockade::prelude::*;
-use stockade::serde_json;
 use stockade::testing::{AttackFamily, assert_posture};
 
 use crate::block_on;
@@ -297,10 +296,7 @@ fn a_change_has_the_line_of_its_own_file() {
     let other = format!("{}.bak", file.path());
     fs::write(&other, format!("\n\n{PRODUCTION}")).unwrap();
     let lock = || {
-        let json = |path: &str| {
-            Configuration::file(path).parsed_by(|text| Ok(serde_json::from_str(text)?))
-        };
-        let router = router().configuration(json(file.path())).configuration(json(&other));
+        let router = router().configuration(file.path()).configuration(other.as_str());
         let map = router.build().unwrap().route_map_with_files(None, &parse_json).unwrap();
         Lock::of(&map).unwrap()
     };

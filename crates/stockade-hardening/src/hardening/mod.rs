@@ -140,6 +140,8 @@ pub struct Hardening {
     params: BTreeMap<String, String>,
     skips: Vec<Skip>,
     reads: bool,
+    /// The families to attack. `None` for all.
+    only: Option<Vec<AttackFamily>>,
     tenants: tenants::TenantPlan,
     sign_outs: sign_outs::SignOutPlan,
     location: &'static Location<'static>,
@@ -178,6 +180,7 @@ impl Hardening {
             params: BTreeMap::new(),
             skips: Vec::new(),
             reads: false,
+            only: None,
             tenants: tenants::TenantPlan::default(),
             sign_outs: sign_outs::SignOutPlan::default(),
             location: Location::caller(),
@@ -279,6 +282,40 @@ impl Hardening {
         self
     }
 
+    /// Sends only the attacks of these families, to repeat them quickly. The
+    /// report says that the run was partial, and skips of other families count
+    /// as needed.
+    ///
+    /// ```
+    /// use stockade::prelude::*;
+    /// use stockade::testing::{AttackFamily, Hardening};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let api = routes! { "notes": { POST: async |note: Body<String>| note.0 } };
+    /// let attacks = Hardening::new(create_router(api, RouterOptions::new()));
+    /// let report = attacks.only([AttackFamily::Bodies]).run().await;
+    /// report.assert();
+    /// assert!(report.to_string().contains("partial run: only bodies"), "{report}");
+    /// # });
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if there is no family, because nothing would be checked.
+    #[track_caller]
+    pub fn only(mut self, families: impl IntoIterator<Item = AttackFamily>) -> Self {
+        let families: Vec<AttackFamily> = families.into_iter().collect();
+        if families.is_empty() {
+            fail("`Hardening::only` needs at least one attack family");
+        }
+        self.only = Some(families);
+        self
+    }
+
+    /// Returns true if attacks of a family are sent.
+    fn attacks(&self, family: AttackFamily) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(&family))
+    }
+
     /// Allows attacks with GET requests that reach a handler on routes without
     /// authentication. Their responses must follow the same rules as all other
     /// responses.
@@ -304,20 +341,40 @@ impl Hardening {
                 tenants::attack(&mut runner).await;
                 return runner.into_report();
             }
-            credentials::attack(&mut runner).await;
-            signatures::attack(&mut runner).await;
-            roles::attack(&mut runner).await;
-            detours::attack(&mut runner).await;
-            claims::attack(&mut runner).await;
-            bodies::attack(&mut runner).await;
-            origins::attack(&mut runner).await;
-            cross_origin::attack(&mut runner).await;
-            idempotency_keys::attack(&mut runner).await;
-            rate_limits::attack(&mut runner).await;
-            responses::attack(&mut runner).await;
-            causes::attack(&mut runner).await;
-            tenants::attack(&mut runner).await;
-            sign_outs::attack(&mut runner).await;
+            if self.attacks(AttackFamily::Credentials) {
+                credentials::attack(&mut runner).await;
+                signatures::attack(&mut runner).await;
+            }
+            if self.attacks(AttackFamily::Roles) {
+                roles::attack(&mut runner).await;
+            }
+            if self.attacks(AttackFamily::Detours) {
+                detours::attack(&mut runner).await;
+                claims::attack(&mut runner).await;
+            }
+            if self.attacks(AttackFamily::Bodies) {
+                bodies::attack(&mut runner).await;
+            }
+            if self.attacks(AttackFamily::Origins) {
+                origins::attack(&mut runner).await;
+                cross_origin::attack(&mut runner).await;
+            }
+            if self.attacks(AttackFamily::IdempotencyKeys) {
+                idempotency_keys::attack(&mut runner).await;
+            }
+            if self.attacks(AttackFamily::RateLimits) {
+                rate_limits::attack(&mut runner).await;
+            }
+            if self.attacks(AttackFamily::Responses) {
+                responses::attack(&mut runner).await;
+                causes::attack(&mut runner).await;
+            }
+            if self.attacks(AttackFamily::Tenants) {
+                tenants::attack(&mut runner).await;
+            }
+            if self.attacks(AttackFamily::SignOuts) {
+                sign_outs::attack(&mut runner).await;
+            }
             runner.into_report()
         })
     }

@@ -85,6 +85,9 @@ pub struct HardeningReport {
     pub not_attacked: Vec<NotAttacked>,
     /// The attacks that [`Hardening::skip`](crate::Hardening::skip) skipped.
     pub skipped: Vec<SkippedAttacks>,
+    /// The families that [`Hardening::only`](crate::Hardening::only) left out.
+    /// If there are any, the run was partial.
+    pub left_out: Vec<AttackFamily>,
 }
 
 /// The attack counts of a family.
@@ -157,14 +160,18 @@ pub struct SkippedAttacks {
 }
 
 impl HardeningReport {
-    pub(super) fn new() -> Self {
-        let families = AttackFamily::ALL.iter().map(|family| FamilyCount {
-            family: *family,
+    /// Creates a report of these families; of all families with `None`.
+    pub(super) fn of(only: Option<&[AttackFamily]>) -> Self {
+        let is_sent = |family: &AttackFamily| only.is_none_or(|only| only.contains(family));
+        let (sent, left_out) = AttackFamily::ALL.iter().copied().partition(is_sent);
+        let sent: Vec<AttackFamily> = sent;
+        let families = sent.into_iter().map(|family| FamilyCount {
+            family,
             passed: 0,
             failed: 0,
             not_attacked: 0,
         });
-        Self { families: families.collect(), ..Self::default() }
+        Self { families: families.collect(), left_out, ..Self::default() }
     }
 
     /// Returns the attack counts of a family.
@@ -234,6 +241,10 @@ impl HardeningReport {
             0 => writeln!(f, "No attack got through.")?,
             1 => writeln!(f, "One attack got through.")?,
             _ => writeln!(f, "{failed} attacks got through.")?,
+        }
+        if !self.left_out.is_empty() {
+            let sent: Vec<String> = self.families.iter().map(|it| it.family.to_string()).collect();
+            writeln!(f, "This is a partial run: only {} (`Hardening::only`).", sent.join(", "))?;
         }
         writeln!(f, "\n{:<12} {:>7} {:>7} {:>13}", "attacks", "passed", "failed", "not attacked")?;
         for FamilyCount { family, passed, failed, not_attacked } in &self.families {

@@ -100,7 +100,9 @@ pub(super) fn validate(
     target: Option<&AttackTarget>,
     exchange: &Exchange,
 ) {
-    if runner.is_skipped(AttackFamily::Responses, target) {
+    if !runner.plan().attacks(AttackFamily::Responses)
+        || runner.is_skipped(AttackFamily::Responses, target)
+    {
         return;
     }
     let map = Arc::clone(&runner.map);

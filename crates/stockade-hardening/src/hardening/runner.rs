@@ -82,7 +82,7 @@ impl<'h> Runner<'h> {
     pub(super) fn new(plan: &'h Hardening) -> Self {
         let app = plan.app.clone();
         let map = app.route_map();
-        let mut report = HardeningReport::new();
+        let mut report = HardeningReport::of(plan.only.as_deref());
         let mut targets = Vec::new();
         for (index, route) in map.routes.iter().enumerate() {
             match AttackTarget::new(&app, &map, index, |name| plan.params.get(name).cloned()) {
@@ -92,6 +92,7 @@ impl<'h> Runner<'h> {
                 None => AttackFamily::ALL
                     .iter()
                     .filter(|it| !matches!(it, AttackFamily::Tenants | AttackFamily::SignOuts))
+                    .filter(|it| plan.attacks(**it))
                     .for_each(|family| {
                         report.leave(NotAttacked {
                             family: *family,
@@ -388,6 +389,9 @@ impl<'h> Runner<'h> {
 
     pub(super) fn into_report(mut self) -> HardeningReport {
         for (skip, attacks) in self.plan.skips.iter().zip(&self.skipped) {
+            if !self.plan.attacks(skip.family) {
+                continue;
+            }
             if *attacks == 0 {
                 self.report.fail(HardeningFailure {
                     family: skip.family,
