@@ -291,6 +291,48 @@ fn the_lock_keeps_the_settings_of_each_file() {
 }
 
 #[test]
+fn the_policy_sees_values_of_the_environment() {
+    let text = changed(r#""trustProxy": 1"#, r#""trustProxy": "${PROXIES}""#);
+    let text = text.replace("\n    \"exposeErrors\": false,", "");
+    let file = File::new("production.json", &text);
+    let good = [
+        ("NODE_ENV", "production"),
+        ("PROXIES", "1"),
+        ("TOKEN_SECRET", "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"),
+        ("SESSION_SECRET", "0123456789abcdef0123456789abcdef"),
+    ];
+    let with = |name: &str, value: &'static str| {
+        let changed = good.map(|(known, old)| (known, if known == name { value } else { old }));
+        posture(router(), Configuration::file(file.path()).environment(changed))
+    };
+    assert_eq!(with("", ""), Ok(()));
+    let cases = [
+        ("NODE_ENV", "development", "[errors-hidden] the environment has `NODE_ENV=development`"),
+        ("PROXIES", "true", "[proxies-known] `router.trust_proxy` is true"),
+        ("PROXIES", r#"["::/0"]"#, "[proxies-known] the trusted network ::/0 contains"),
+        ("TOKEN_SECRET", "battery", "[secrets-long] `auth.secret` has 7 bytes, but HS512 needs 64"),
+        ("SESSION_SECRET", "battery", "[secrets-long] `SESSION_SECRET` has 7 bytes"),
+        ("PROXIES", "many", "values of the router"),
+    ];
+    for (name, value, expected) in cases {
+        let error = with(name, value).expect_err(value);
+        assert!(error.contains(expected) && error.contains("production.json"), "{error}");
+        assert!(!error.contains("\"battery\""), "it shows the secret: {error}");
+    }
+    let error = with("PROXIES", "true").unwrap_err();
+    assert!(error.contains(&format!("({}:4)", file.path())), "{error}");
+    // An option in code has precedence over the environment.
+    let hidden = create_router(
+        routes! { "news": { GET: { async || "all", public: "anybody may read" } } },
+        RouterOptions::new().expose_errors(false),
+    );
+    let settings = File::new("production.json", r#"{ "trustProxy": 1 }"#);
+    let development = Configuration::file(settings.path());
+    let development = development.environment([("NODE_ENV", "development")]);
+    assert_eq!(posture(hidden, development), Ok(()));
+}
+
+#[test]
 fn a_change_has_the_line_of_its_own_file() {
     let file = File::new("production.json", PRODUCTION);
     let other = format!("{}.bak", file.path());

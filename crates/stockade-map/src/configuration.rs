@@ -23,6 +23,9 @@ pub struct ConfigurationInfo {
     /// The key of a `trustProxy: true`, which does not state the number of
     /// proxies.
     pub uncounted_proxies: Option<String>,
+    /// True if the given environment has `NODE_ENV=development`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_development: bool,
     /// The line of each key.
     pub lines: BTreeMap<String, u32>,
 }

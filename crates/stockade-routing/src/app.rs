@@ -56,9 +56,9 @@ pub struct App {
 pub(crate) struct Resolved {
     pub(crate) routes: Arc<RouteSet>,
     pub(crate) settings: Settings,
-    /// True if an option exposes the messages of 5xx errors in every
-    /// environment.
-    pub(crate) exposes_errors_always: bool,
+    /// The option that sends the messages of 5xx errors to clients. `None` if the
+    /// environment decides.
+    pub(crate) expose_errors: Option<bool>,
     /// The error handler for requests without a route.
     pub(crate) error_handler: Option<ErrorHandler>,
     /// The languages of error messages.

@@ -652,12 +652,12 @@ impl<'o> Compiler<'o> {
         web_socket::count(self.options, &self.web_socket_rules);
         let max_body = self.options.settings.endpoint.max_body.unwrap_or(u64::MAX);
         let error_handler = self.options.settings.error_handler().cloned();
-        let exposes_errors_always = self.options.host.expose_errors == Some(true);
+        let expose_errors = self.options.host.expose_errors;
         let languages = self.options.languages.as_ref().map(|placed| placed.value.clone());
         let resolved = Resolved {
             routes,
             settings,
-            exposes_errors_always,
+            expose_errors,
             error_handler,
             languages,
             stages,

@@ -123,15 +123,17 @@ impl App {
         if has(&["trust_proxy"]) {
             rules.trust = read.trust;
         }
-        let exposes_errors_always = options.host.expose_errors.unwrap_or(old.exposes_errors_always);
+        // An option has precedence over the environment.
+        let expose_errors = options.host.expose_errors.or(old.expose_errors);
+        let expose_errors = expose_errors.or(file.info.is_development.then_some(true));
         let mut settings = old.settings;
-        settings.expose_errors = options.host.expose_errors.unwrap_or(settings.expose_errors);
+        settings.expose_errors = expose_errors.unwrap_or(settings.expose_errors);
         let max_body =
             options.settings.endpoint.max_body.filter(|_| has(&["max_body", "max_body_size"]));
         let resolved = Resolved {
             routes: Arc::clone(&old.routes),
             settings,
-            exposes_errors_always,
+            expose_errors,
             error_handler: old.error_handler.clone(),
             languages: old.languages.clone(),
             stages: Stages::new(rules),

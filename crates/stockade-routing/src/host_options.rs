@@ -219,8 +219,7 @@ impl App {
     /// Returns the [configuration error](HostOptions::issue) in the options.
     pub fn with_options(&self, options: HostOptions) -> Result<Self, ConfigError> {
         let mut settings = self.resolved.settings;
-        let exposes_errors_always =
-            options.host.expose_errors.unwrap_or(self.resolved.exposes_errors_always);
+        let expose_errors = options.host.expose_errors.or(self.resolved.expose_errors);
         if let Some(expose) = options.host.expose_errors {
             settings.expose_errors = expose;
             warn_if_exposed(settings);
@@ -233,7 +232,7 @@ impl App {
         let resolved = Resolved {
             routes,
             settings,
-            exposes_errors_always,
+            expose_errors,
             error_handler,
             languages,
             stages,

@@ -101,7 +101,7 @@ fn router_of(app: Described<'_>) -> RouterInfo {
     router.trust_proxy = app.stages.trusted_proxies();
     router.web_sockets = app.routes.enables_web_sockets;
     router.exposes_errors = app.settings.expose_errors;
-    router.exposes_errors_always = app.exposes_errors_always;
+    router.exposes_errors_always = app.expose_errors == Some(true);
     router.problem_details = app.settings.problem_details;
     router.trailing_slash = app.routes.trailing_slash;
     router.problem_base = app.settings.problem_base.map(|base| base.as_str().to_owned());

@@ -1,5 +1,6 @@
 //! [`Configuration`]: a configuration file that a policy checks.
 
+mod environment;
 mod lines;
 mod secrets;
 
@@ -49,6 +50,8 @@ type Parse = Arc<dyn Fn(&str) -> Result<Value, BoxError> + Send + Sync>;
 pub struct Configuration {
     path: PathBuf,
     parse: Option<Parse>,
+    /// The variables of the environment, if they are given.
+    environment: Option<BTreeMap<String, String>>,
 }
 
 impl Configuration {
@@ -57,7 +60,7 @@ impl Configuration {
     /// command.
     #[must_use]
     pub fn file(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), parse: None }
+        Self { path: path.into(), parse: None, environment: None }
     }
 
     /// Sets the parser of the file. Default: JSON; `assert_posture` and
@@ -81,6 +84,36 @@ impl Configuration {
         parse: impl Fn(&str) -> Result<Value, BoxError> + Send + Sync + 'static,
     ) -> Self {
         self.parse = Some(Arc::new(parse));
+        self
+    }
+
+    /// Sets the environment variables of production, as data. A check never
+    /// reads the environment of its own process.
+    ///
+    /// - `NODE_ENV=development` is a violation of `errors-hidden`, unless an
+    ///   option hides the messages.
+    /// - `${NAME}` in a text of the file, and a text that is only `$NAME` or
+    ///   `env:NAME`, is replaced by the value of the variable. A whole text may
+    ///   become a number, a list or another JSON value.
+    /// - Variables such as `JWT_SECRET` must be as long as their algorithm needs,
+    ///   like secrets in the file.
+    ///
+    /// References to other variables remain unchanged.
+    ///
+    /// ```
+    /// use stockade::policy::Configuration;
+    ///
+    /// let file = Configuration::file("production.toml")
+    ///     .environment([("NODE_ENV", "production"), ("TRUSTED_PROXIES", "1")]);
+    /// # drop(file);
+    /// ```
+    #[must_use]
+    pub fn environment<N: Into<String>, V: Into<String>>(
+        mut self,
+        variables: impl IntoIterator<Item = (N, V)>,
+    ) -> Self {
+        let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+        self.environment.get_or_insert_default().extend(variables);
         self
     }
 
@@ -112,7 +145,14 @@ impl Configuration {
         };
         let value = parsed
             .map_err(|error| ConfigurationError::new(format!("cannot parse {name}: {error}")))?;
-        ConfigurationFile::of(name, &text, value)
+        let Some(variables) = &self.environment else {
+            return ConfigurationFile::of(name, &text, value);
+        };
+        let mut file = ConfigurationFile::of(name, &text, environment::resolved(value, variables))?;
+        let node_env = variables.get("NODE_ENV").map(String::as_str);
+        file.info.is_development = node_env == Some("development");
+        file.info.secrets.extend(secrets::of_environment(variables, &text));
+        Ok(file)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The secrets in a configuration file.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::snake;
@@ -40,7 +42,19 @@ const NAMES: [&str; 5] = ["secret", "secret_key", "signing_key", "jwt_key", "hma
 /// Parts of names for secrets that another service issues.
 const OF_OTHERS: [&str; 4] = ["client_secret", "webhook", "aws", "s3"];
 
-fn is_secret(name: &str) -> bool {
+/// Returns the secrets among the variables of an environment, except the variables
+/// that the file refers to. They belong to HS256.
+pub(super) fn of_environment(
+    variables: &BTreeMap<String, String>,
+    file: &str,
+) -> Vec<ConfiguredSecret> {
+    let own = variables
+        .iter()
+        .filter(|(name, _)| is_secret(&name.to_ascii_lowercase()) && !file.contains(name.as_str()));
+    own.filter_map(|(name, value)| secret(name, value, "HS256")).collect()
+}
+
+pub(super) fn is_secret(name: &str) -> bool {
     NAMES.iter().any(|end| name.ends_with(end)) && !OF_OTHERS.iter().any(|part| name.contains(part))
 }
 
@@ -94,6 +108,20 @@ mod tests {
         );
         check(&json!({ "secretKey": "/run/secrets/jwt" }), &[("secret_key", None, 32)]);
         check(&json!({ "secret": "ü" }), &[("secret", Some(2), 32)]);
+    }
+
+    #[test]
+    fn variables_of_the_environment_may_be_secrets() {
+        let variables = [("JWT_SECRET", "short"), ("HOME", "/root"), ("API_SECRET", "/run/key")];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let variables = BTreeMap::from(variables);
+        let found = |file| {
+            let found = of_environment(&variables, file).into_iter();
+            found.map(|it| (it.key, it.bytes)).collect::<Vec<_>>()
+        };
+        let api = ("API_SECRET".to_owned(), None);
+        assert_eq!(found("{}"), [api.clone(), ("JWT_SECRET".to_owned(), Some(5))]);
+        assert_eq!(found("{ \"key\": \"${JWT_SECRET}\" }"), [api]);
     }
 
     #[test]

@@ -112,8 +112,8 @@ pub(super) const RISKS: [Risk; 10] = [
         ],
         probes: &["origins", "responses"],
         tests: &["assert_posture"],
-        unseen: "The settings of a proxy, a database, a network or a container, and values that \
-                 the program reads from the environment.",
+        unseen: "The settings of a proxy, a database, a network or a container, and variables of \
+                 the environment that `Configuration::environment` does not contain.",
     },
     Risk {
         id: "API9",

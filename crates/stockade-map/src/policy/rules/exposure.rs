@@ -126,6 +126,16 @@ pub(super) const ERRORS_HIDDEN: BuiltIn = BuiltIn {
 };
 
 fn errors_shown(map: &RouteMap) -> Vec<Finding> {
+    let info = map.configuration.as_ref().filter(|info| info.is_development);
+    let info = info.filter(|info| info.place_of(&["expose_errors"]).is_none());
+    if let Some(info) = info.filter(|_| map.router.exposes_errors_always) {
+        let message = "the environment has `NODE_ENV=development`, so clients get the messages of \
+                       5xx errors";
+        let mut finding = Finding::on_router(message)
+            .mend("set another `NODE_ENV` in production, or `expose_errors(false)`");
+        finding.subject.clone_from(&info.name);
+        return vec![finding];
+    }
     let finding = || {
         Finding::on_router("clients get the messages of 5xx errors in every environment")
             .mend("remove `expose_errors(true)`: it is the default in development")
