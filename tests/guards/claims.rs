@@ -304,6 +304,48 @@ fn finds_headers_that_pretend_to_be_a_user() {
     find(api, "GET /notes", attack, "with another body than without the header");
 }
 
+/// Middleware with a harmless name and description, which reads the user from a
+/// header that no list of names contains.
+fn timing(req: &mut Request) {
+    let user = req.headers().get("x-q7f-19").and_then(|value| value.to_str().ok());
+    if let Some(user) = user.map(|user| json!({ "sub": user })) {
+        req.set_user(Some(user));
+    }
+}
+
+#[test]
+fn finds_a_user_from_a_header_that_nobody_can_guess() {
+    let api = |timing: Vec<Middleware>| {
+        routes! {
+            auth: Auth::secret(secret()),
+            "me": { GET: { async |User(me): User<Member>| me.sub, middleware: timing } },
+        }
+    };
+    let detours = |middleware: Vec<Middleware>| {
+        let hardening = Hardening::new(built(api(middleware)));
+        block_on(hardening.only([AttackFamily::Detours]).run())
+    };
+    let hidden = || Middleware::new(timing).named("with_timing").describing(|_| {});
+    let found = detours(vec![hidden()]);
+    let expected = Expected {
+        family: AttackFamily::Detours,
+        route: "GET /me",
+        attack: "the header `x-q7f-19: admin`",
+        found: "the middleware `with_timing` (",
+        rule: "no middleware takes the user of a request from a header",
+    };
+    check(&found, &expected);
+    let line = "guards/claims.rs:";
+    assert!(found.failures.iter().all(|it| it.found.contains(line)), "{found}");
+    // A check that does not set the user is not a finding.
+    let counts = |req: &mut Request| drop(req.headers().get("x-q7f-19").cloned());
+    let passed = detours(vec![Middleware::new(counts).named("with_timing")]);
+    passed.assert();
+    // The user of a later authentication replaces the user of the header.
+    let later = Middleware::new(with_auth(Auth::secret(secret())));
+    detours(vec![hidden(), later]).assert();
+}
+
 #[test]
 fn a_partial_run_sends_only_its_families() {
     let api = || routes! { "notes": { auth: Auth::secret(secret()), GET: async || "all" } };

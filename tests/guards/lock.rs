@@ -29,6 +29,7 @@ enum Fault {
     OpenRouteWithReason,
     UserFromHeader,
     UserFromDescribedHeader,
+    UserFromHiddenHeader,
     Secret,
     Version,
     SecurityHeaders,
@@ -139,6 +140,11 @@ fn program(fault: Option<Fault>) -> Router {
             token(),
             Middleware::new(user_from_header).describing(|doc| doc.reads_header("X-User", false)),
         ],
+        Some(Fault::UserFromHiddenHeader) => {
+            // Neither the name nor the description shows what the function does.
+            let middleware = Middleware::new(user_from_header).named("with_timing");
+            vec![token(), middleware.describing(|_| {})]
+        }
         _ => vec![token()],
     };
     router.get("/mail", async || "mail").middleware(list);
@@ -214,8 +220,14 @@ fn names_fault_place_and_fix_first() {
     check(Fault::OpenRouteWithReason, "route-added-open", 1, &["the data is public"]);
     let header = ["GET /mail", "reads the user from a header that clients can send"];
     check(Fault::UserFromHeader, "middleware-opaque-changed", 1, &header);
-    let header = ["GET /mail", "headers/x-user", "authenticate the user with `auth`"];
-    check(Fault::UserFromDescribedHeader, "request-identity-added", 2, &header);
+    let own = ["GET /mail", "(described)", "may set the user", "declare it with `finds_user`"];
+    check(Fault::UserFromDescribedHeader, "middleware-own-added", 2, &own);
+    let second = entries(Fault::UserFromDescribedHeader)[1].to_string();
+    for part in ["request-identity-added", "headers/x-user", "authenticate the user with `auth`"] {
+        assert!(second.contains(part), "{second}");
+    }
+    let own = ["GET /mail", "with_timing", "may set the user", "declare it with `finds_user`"];
+    check(Fault::UserFromHiddenHeader, "middleware-own-added", 1, &own);
     check(Fault::Secret, "reply-secret-added", 3, &["body.content_hash", "Policy::not_secret"]);
     let headers = ["router/security_headers", "lock.rs:"];
     check(Fault::SecurityHeaders, "security-header-removed", 8, &headers);

@@ -52,6 +52,7 @@ mod box_future;
 #[doc(hidden)]
 pub mod boxed_or;
 mod bug;
+mod built_in;
 mod challenge;
 mod child;
 #[doc(hidden)]
@@ -167,7 +168,8 @@ pub mod download_internals {
 #[doc(hidden)]
 pub mod endpoint_internals {
     pub use super::endpoint::{
-        EndpointKind, EndpointParts, Overloaded, RunningHandler, answer_bug, run, run_from,
+        EndpointKind, EndpointParts, Overloaded, RunningHandler, UserAfter, answer_bug, run,
+        run_from, user_after,
     };
 }
 

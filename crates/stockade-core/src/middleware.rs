@@ -16,6 +16,7 @@ pub use stockade_map::MiddlewareLevel as Level;
 
 pub use crate::endpoint::error_of;
 
+use crate::built_in::is_built_in;
 use crate::endpoint::{Chain, Endpoint, ErrorContext};
 use crate::reply::{Html, IntoError, Json, answer_of};
 use crate::{Arguments, BoxFuture, Reply, Request, Response, RouteDescription};
@@ -27,6 +28,8 @@ use crate::{Arguments, BoxFuture, Reply, Request, Response, RouteDescription};
 pub struct Middleware {
     name: Arc<str>,
     is_named: bool,
+    /// True if its function belongs to the framework.
+    is_built_in: bool,
     pub(crate) run: Run,
     /// Describes the extractors of its function.
     arguments: fn(&mut RouteDescription, &str),
@@ -182,6 +185,8 @@ impl Middleware {
         info.level = self.added.map(|(level, _)| level);
         info.location = self.added.map(|(_, location)| location.into());
         info.is_opaque = self.describe.is_none();
+        // The description of the middleware may change this.
+        info.may_set_user = self.is_own();
         doc.middleware(info, |doc| {
             (self.arguments)(doc, &self.name);
             if let Some(describe) = &self.describe {
@@ -191,9 +196,17 @@ impl Middleware {
     }
 
     fn of<F>(run: Run) -> Self {
-        let name = type_name::<F>().into();
-        let arguments = |_: &mut RouteDescription, _: &str| {};
-        Self { name, is_named: false, run, arguments, describe: None, mark: None, added: None }
+        let name = type_name::<F>();
+        Self {
+            name: name.into(),
+            is_named: false,
+            is_built_in: is_built_in(name),
+            run,
+            arguments: |_, _| {},
+            describe: None,
+            mark: None,
+            added: None,
+        }
     }
 
     /// Creates middleware from a function of type `F` with these extractors.
@@ -219,6 +232,23 @@ impl Middleware {
     pub fn at_path(mut self, path: &'static str) -> Self {
         self.name = path.into();
         self
+    }
+
+    /// Marks middleware of the framework with a function type of the program,
+    /// which the framework only calls for a decision.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn built_in(mut self) -> Self {
+        self.is_built_in = true;
+        self
+    }
+
+    /// Returns true if its function belongs to the program rather than to the
+    /// framework. Its name does not matter.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        !self.is_built_in
     }
 
     /// Returns the place of the call that added it.

@@ -22,6 +22,7 @@
 // - `lock`: `assert_routes_lock`.
 // - `into_app`: `IntoApp`; `into_routers`: `IntoRouters`; `test_clock`:
 //   `TestClock`.
+// - `header_names`: texts in the sources of the package that may name a header.
 // - `sample`: generates one valid request for a route from the map.
 // - `shot`: a request of `hardening` and `properties`; `credentials`: its user;
 //   `idempotency_key`: its key; `any_version`: its `If-Match`; `form`:
@@ -43,6 +44,7 @@ mod form;
 mod hardening;
 #[doc(hidden)]
 pub mod header;
+mod header_names;
 mod idempotency_key;
 mod into_app;
 mod into_routers;

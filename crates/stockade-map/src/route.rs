@@ -536,6 +536,11 @@ pub struct MiddlewareInfo {
     pub location: Option<Place>,
     /// True if it does not describe itself, so it may send any response.
     pub is_opaque: bool,
+    /// True if it is a function of the program that may set the user of a
+    /// request: it does not declare that it authenticates users. The name does
+    /// not matter.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_set_user: bool,
 }
 
 /// The level of a definition that contains middleware.

@@ -494,6 +494,7 @@ impl<'o> Compiler<'o> {
     ) -> RouteDescription {
         let mut doc = RouteDescription::new(method.clone(), names_of(entry, pattern));
         *doc.common_mut() = std::mem::take(&mut self.common);
+        doc.set_states(self.states.clone());
         doc.set_validation_status(settings.endpoint.validation_status);
         // A level that also requires a user has its own configuration error.
         doc.set_public(settings.public.value().is_some() && settings.contradiction().is_none());

@@ -8,6 +8,7 @@ mod error_context_of;
 mod error_language;
 mod error_response;
 mod logged_body;
+mod user_after;
 
 use std::fmt;
 use std::panic::Location;
@@ -21,6 +22,7 @@ pub use error_response::{ErrorContext, Overloaded, answer_bug, error_of};
 use http::Method;
 use stockade_map::RouteKind;
 use stockade_validation::Schema;
+pub use user_after::{UserAfter, user_after};
 
 use crate::boxed_or::BoxedOr;
 use crate::completion::{completing, time_to_complete};
@@ -348,6 +350,7 @@ impl Endpoint {
     #[doc(hidden)]
     pub fn describe(&self, doc: &mut RouteDescription) {
         know_schemas(doc, &self.context.validation.inputs);
+        doc.set_states(self.context.states.clone());
         self.parts.middleware.iter().for_each(|middleware| middleware.describe(doc));
         self.parts.handler.describe(doc);
     }

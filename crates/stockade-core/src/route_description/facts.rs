@@ -137,6 +137,7 @@ impl RouteDescription {
             self.challenges.push(challenge.into_owned());
         }
         self.finds_user = true;
+        self.finds_user_now = true;
         let access = &mut self.facts.route.access;
         let is_validated =
             self.takes_user || !access.roles.is_empty() || !access.permissions.is_empty();
@@ -333,7 +334,13 @@ impl RouteDescription {
     pub(crate) fn middleware(&mut self, info: MiddlewareInfo, describe: impl FnOnce(&mut Self)) {
         let name = Cow::Owned(info.name.clone());
         self.facts.route.middleware.push(info);
+        self.finds_user_now = false;
         self.describe_as(name, describe);
+        if std::mem::take(&mut self.finds_user_now)
+            && let Some(info) = self.facts.route.middleware.last_mut()
+        {
+            info.may_set_user = false;
+        }
     }
 
     /// Lets a part with this name describe itself.

@@ -13,10 +13,12 @@ pub use contradictions::contradictions;
 
 use std::any::{TypeId, type_name};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use http::{Extensions, Method};
 use stockade_errors::ConfigError;
 
+use crate::States;
 use crate::body_kind::BodyKind;
 use crate::description::{DescribedRoute, SchemaOf};
 use crate::type_check::TypeCheck;
@@ -54,11 +56,15 @@ pub struct RouteDescription {
     is_public: bool,
     /// True if an earlier part authenticates users.
     finds_user: bool,
+    /// True if the part that currently describes itself authenticates users.
+    finds_user_now: bool,
     /// True if an argument of the handler is the user.
     takes_user: bool,
     /// The part that currently describes itself: `handler` or a middleware.
     describer: Cow<'static, str>,
     common: Extensions,
+    /// The values that the application provides.
+    states: States,
     /// The types of stored items. Responses may omit some of their properties.
     pub(crate) stored_types: Vec<SchemaOf>,
     type_checks: Vec<TypeCheck>,
@@ -137,6 +143,15 @@ impl RouteDescription {
     /// [`Request::has_listed_origin`](crate::Request::has_listed_origin).
     pub fn guards_origin(&mut self) {
         self.guards_origin = true;
+    }
+
+    /// Returns the value of type `T` that the application provides. Returns
+    /// `None` before it is known: the router may provide it later, or create it
+    /// when the application starts.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.states.get()
     }
 
     /// Returns the values that the descriptions of all routes share, by type:

@@ -35,9 +35,11 @@ impl RouteDescription {
             facts: DescribedRoute::default(),
             is_public: false,
             finds_user: false,
+            finds_user_now: false,
             takes_user: false,
             describer: HANDLER,
             common: Extensions::new(),
+            states: States::default(),
             stored_types: Vec::new(),
             type_checks: Vec::new(),
         }
@@ -60,6 +62,12 @@ impl RouteDescription {
     #[doc(hidden)]
     pub fn take_type_checks(&mut self) -> Vec<TypeCheck> {
         std::mem::take(&mut self.type_checks)
+    }
+
+    /// Sets the values that the application provides.
+    #[doc(hidden)]
+    pub fn set_states(&mut self, states: States) {
+        self.states = states;
     }
 
     /// Sets the status of a failed validation, or the default with `None`.

@@ -16,6 +16,8 @@ use crate::shot::Shot;
 #[derive(Debug)]
 pub(super) struct AttackTarget {
     pub(super) route: RouteInfo,
+    /// The index of the route in the map.
+    pub(super) index: usize,
     /// The method and the declared path, such as `DELETE /users/:id`.
     pub(super) label: String,
     method: Method,
@@ -46,6 +48,7 @@ impl AttackTarget {
             index_of(app, &shot) == Some(index)
         })?;
         Some(Self {
+            index,
             label: label_of(route),
             path: path.clone(),
             method,

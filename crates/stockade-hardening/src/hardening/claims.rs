@@ -36,10 +36,10 @@ pub(super) async fn attack(runner: &mut Runner<'_>) {
 }
 
 /// A header that pretends to be a user.
-type Claim = (String, String);
+pub(super) type Claim = (String, String);
 
 /// Returns the headers in sets, because a program may accept only known users.
-fn claims_of(runner: &Runner<'_>) -> Vec<Vec<Claim>> {
+pub(super) fn claims_of(runner: &Runner<'_>) -> Vec<Vec<Claim>> {
     let known = runner.plan().tokens.as_ref().map(|(_, claims)| claims);
     let name = |names: &[&str]| {
         let value = names.iter().find_map(|name| known?.get(*name));

@@ -14,6 +14,7 @@ mod cross_origin;
 mod detours;
 mod idempotency_keys;
 mod origins;
+mod own_users;
 mod rate_limits;
 mod report;
 mod responses;
@@ -351,6 +352,7 @@ impl Hardening {
             if self.attacks(AttackFamily::Detours) {
                 detours::attack(&mut runner).await;
                 claims::attack(&mut runner).await;
+                own_users::attack(&mut runner).await;
             }
             if self.attacks(AttackFamily::Bodies) {
                 bodies::attack(&mut runner).await;

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::compare::Comparison;
-use super::entry::OPAQUE;
+use super::entry::{OPAQUE, RouteLock};
 use super::rules::{
-    EARLIER_USER, EARLIER_USER_GONE, GUARD_ADDED, GUARD_OPAQUE, GUARD_ORDER, GUARD_REMOVED,
-    PERMISSION_DEMANDED, PERMISSION_GONE, PERMISSION_UNNAMED, ROLE_DEMANDED, ROLE_WEAKER,
-    SCHEME_ADDED, SCHEME_CHANGED, SCHEME_ORDER, SCHEME_REMOVED, USER_FOUND, USER_REQUIRED,
-    USER_WEAKER,
+    EARLIER_USER, EARLIER_USER_GONE, GUARD_ADDED, GUARD_OPAQUE, GUARD_ORDER, GUARD_OWN,
+    GUARD_REMOVED, PERMISSION_DEMANDED, PERMISSION_GONE, PERMISSION_UNNAMED, ROLE_DEMANDED,
+    ROLE_WEAKER, SCHEME_ADDED, SCHEME_CHANGED, SCHEME_ORDER, SCHEME_REMOVED, USER_FOUND,
+    USER_REQUIRED, USER_WEAKER,
 };
 use crate::{Need, RouteAccess};
 
@@ -102,7 +102,9 @@ fn permissions(c: &mut Comparison<'_>, old: &[Option<String>], new: &[Option<Str
 }
 
 /// Compares the middleware of a route.
-pub(super) fn middleware(c: &mut Comparison<'_>, old: &[String], new: &[String]) {
+pub(super) fn middleware(c: &mut Comparison<'_>, old: &RouteLock, new: &RouteLock) {
+    let has_user = new.access.user != Need::None;
+    let (old, new) = (&old.middleware, &new.middleware);
     let gone = without(old, new);
     let added = without(new, old);
     let is_opaque = |name: &&String| name.ends_with(OPAQUE);
@@ -116,7 +118,9 @@ pub(super) fn middleware(c: &mut Comparison<'_>, old: &[String], new: &[String])
         c.note(GUARD_REMOVED, "middleware", name, Value::Null);
     }
     for name in added.iter().filter(|name| !is_opaque(name)) {
-        c.note(GUARD_ADDED, "middleware", Value::Null, name);
+        let label = c.routes.first().map_or("", String::as_str);
+        let is_own = has_user && c.new.places.may_set_user(label, name);
+        c.note(if is_own { GUARD_OWN } else { GUARD_ADDED }, "middleware", Value::Null, name);
     }
     let (before, after) = (without(old, &gone), without(new, &added));
     if before != after {

@@ -17,6 +17,11 @@ const FIXES: &[(&str, &str)] = &[
     (EARLIER_USER.id, "move the check after the last `with_auth`"),
     ("public-added", "remove `public` and set `auth`, unless everybody may call the route"),
     ("outlives-user-added", "remove `outlives_user`; the connection then ends with the login"),
+    (
+        "middleware-own-added",
+        "check that it does not set the user from a header that clients can send, then accept \
+         the change; if it authenticates users, declare it with `finds_user`",
+    ),
     ("middleware-removed", "add {before} to the middleware again"),
     (
         "middleware-order-changed",

@@ -1,4 +1,4 @@
-//! [`Places`]: the source locations of the parts of a lock.
+//! [`Places`]: the facts about the sources of a lock.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use super::configurations::PLACE;
 use super::entry::{label, middleware_of};
 use crate::{ConfigurationInfo, Place, RouteInfo, RouteMap};
 
-/// The source locations of the parts of a lock. The file does not contain them,
-/// so only the lock of a map has some.
+/// The facts about the sources of a lock: locations, and functions of the program.
+/// The file does not contain them, so only the lock of a map has some.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
     router: Option<Place>,
@@ -22,6 +22,8 @@ struct RoutePlaces {
     route: Place,
     /// By the entry of the middleware in the lock.
     middleware: Vec<(String, Place)>,
+    /// The entries of middleware that may set the user.
+    own: Vec<String>,
 }
 
 impl Places {
@@ -38,6 +40,12 @@ impl Places {
     /// Returns the place of a route.
     pub(super) fn of_route(&self, label: &str) -> Option<&Place> {
         self.routes.get(label).map(|places| &places.route)
+    }
+
+    /// Returns true if a middleware of a route is a function of the program that
+    /// may set the user.
+    pub(super) fn may_set_user(&self, label: &str, middleware: &String) -> bool {
+        self.routes.get(label).is_some_and(|places| places.own.contains(middleware))
     }
 
     /// Returns the place of a setting in its configuration file.
@@ -91,7 +99,12 @@ impl RoutePlaces {
         let middleware = route.middleware.iter();
         let middleware =
             middleware.filter_map(|it| Some((middleware_of(it)?, it.location.clone()?)));
-        Self { route: route.location.clone(), middleware: middleware.collect() }
+        let own = route.middleware.iter().filter(|it| it.may_set_user);
+        Self {
+            route: route.location.clone(),
+            middleware: middleware.collect(),
+            own: own.filter_map(middleware_of).collect(),
+        }
     }
 
     fn of_change(&self, change: &Change) -> &Place {

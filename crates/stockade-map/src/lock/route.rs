@@ -29,7 +29,7 @@ pub(super) fn compare(
     access::compare(c, &old.access, &new.access);
     methods::compare(c, old, new);
     as_a_whole(c, old, new);
-    access::middleware(c, &old.middleware, &new.middleware);
+    access::middleware(c, old, new);
     limits::compare(c, &old.limits, &new.limits);
     graphql::compare(c, &old.graphql, &new.graphql);
     idempotency::compare(c, old.idempotency.as_ref(), new.idempotency.as_ref());

@@ -209,6 +209,7 @@ rules! {
     OUTLIVES_REMOVED "outlives-user-removed" BREAKING "connections of the route end with the login of their user";
     OUTLIVES_TEXT "outlives-user-text-changed" TEXT "the reason for outliving the login of the user has a new wording";
     GUARD_ADDED "middleware-added" COMPATIBLE "a middleware that describes itself is new";
+    GUARD_OWN "middleware-own-added" WEAKENING "middleware of the program is new on a route that authenticates users: it may set the user, whatever its description says";
     GUARD_REMOVED "middleware-removed" WEAKENING "a named middleware was removed";
     GUARD_OPAQUE "middleware-opaque-changed" BOTH "middleware that does not describe itself was added or removed";
     GUARD_ORDER "middleware-order-changed" BOTH "named middleware runs in another order";

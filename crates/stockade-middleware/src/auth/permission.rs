@@ -33,7 +33,7 @@ use super::form;
 #[doc(alias = "withPermission")]
 pub fn with_permission<M>(check: impl Permission<M>) -> Middleware {
     let name = check.name().map(str::to_owned);
-    check.into_middleware().named("with_permission").describing(move |doc| {
+    check.into_middleware().built_in().named("with_permission").describing(move |doc| {
         doc.needs_permission(name.as_deref());
         doc.responds(super::no_user());
         doc.may_respond(403, "The user lacks the permission");

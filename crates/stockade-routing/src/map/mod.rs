@@ -27,6 +27,8 @@ mod explain;
 pub mod failed_route;
 mod inspect;
 #[doc(hidden)]
+pub mod own_middleware;
+#[doc(hidden)]
 pub mod path;
 pub(crate) mod schemas;
 

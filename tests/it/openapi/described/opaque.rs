@@ -71,6 +71,8 @@ fn each_helper_describes_itself() {
     let facts = app.routes()[0].facts();
     let opaque: Vec<_> = facts.route.middleware.iter().filter(|fact| fact.is_opaque).collect();
     assert!(opaque.is_empty(), "{opaque:?}");
+    let own: Vec<_> = facts.route.middleware.iter().filter(|fact| fact.may_set_user).collect();
+    assert!(own.is_empty(), "{own:?}");
     let names = facts.route.middleware.iter().filter_map(|fact| fact.name.strip_prefix("with_"));
     assert_eq!(names.collect::<BTreeSet<_>>(), exported());
 }
