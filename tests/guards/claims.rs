@@ -11,7 +11,7 @@ use stockade::middleware::{
 };
 use stockade::prelude::*;
 use stockade::testing::{
-    AccountRequest, AttackFamily, Credentials, Hardening, HardeningReport, TestClock,
+    AccountRequest, AttackFamily, Credentials, Hardening, HardeningReport, TestClient, TestClock,
 };
 use stockade::{Middleware, RequestHead};
 
@@ -170,6 +170,28 @@ fn reports_nothing_about_a_format_without_the_source() {
         report(create_router(api(), options)).assert();
     }
     report(create_router(api(), RouterOptions::new().error_handling(plain))).assert();
+}
+
+#[test]
+fn a_panic_with_an_error_shows_only_its_status() {
+    let lost = |status| {
+        let details = json!({ "host": "db.internal" });
+        let error = ApiError::new(status, "the password of the database is wrong");
+        error.with_details(details).with_source(std::io::Error::other("the cause"))
+    };
+    let api = routes! {
+        "lost": { GET: async move || -> &'static str { std::panic::panic_any(lost(503)) } },
+        "gone": { GET: async move || -> &'static str { std::panic::panic_any(lost(404)) } },
+    };
+    let client = TestClient::new(built(api));
+    for (path, status) in [("/lost", 503), ("/gone", 500)] {
+        let sent = block_on(async { client.get(path).await });
+        sent.assert_status(status);
+        let text = sent.text();
+        for hidden in ["password", "db.internal", "cause"] {
+            assert!(!text.contains(hidden), "{text}");
+        }
+    }
 }
 
 fn with_cookie(cookie: SessionCookie) -> Router {

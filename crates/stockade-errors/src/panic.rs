@@ -15,7 +15,9 @@ use crate::ApiError;
 ///
 /// # Errors
 /// Fails if `call` panics, with the message `panicked: ` and the panic message.
-/// A panic with an [`ApiError`] of 5xx as its payload fails with this error.
+/// A panic with an [`ApiError`] of 5xx as its payload fails with this error, so
+/// its status and source are not lost. Clients see only the status, as for each
+/// 5xx.
 pub fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, ApiError> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| panicked(panic.as_ref()))
 }
