@@ -24,6 +24,7 @@ mod sign_outs;
 mod signatures;
 mod tenants;
 mod tokens;
+mod uploads;
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
@@ -86,9 +87,9 @@ pub fn assert_hardened(app: impl IntoApp) -> impl Future<Output = ()> + Send {
 /// An attack is a request that must be rejected before its handler runs. The
 /// route determines the expected rejection. No other requests are sent unless
 /// you call [`allow_reads`](Self::allow_reads), [`tenants`](Self::tenants) or
-/// [`sign_in`](Self::sign_in). The exception is an oversized
-/// body: its beginning reaches handlers that read raw bytes or a multipart form
-/// themselves.
+/// [`sign_in`](Self::sign_in). The exceptions are routes that read raw bytes or
+/// a multipart form: the beginning of an oversized body reaches their handlers,
+/// and three small files are uploaded and read back.
 ///
 /// The report lists attacks that cannot be made; they never count as passed.
 /// Role attacks need [`users`](Self::users), some token attacks need
@@ -373,6 +374,10 @@ impl Hardening {
             }
             if self.attacks(AttackFamily::Tenants) {
                 tenants::attack(&mut runner).await;
+            }
+            if self.attacks(AttackFamily::Uploads) {
+                // After the attacks that expect an empty application.
+                uploads::attack(&mut runner).await;
             }
             if self.attacks(AttackFamily::SignOuts) {
                 sign_outs::attack(&mut runner).await;

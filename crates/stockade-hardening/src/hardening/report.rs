@@ -31,6 +31,8 @@ pub enum AttackFamily {
     Responses,
     /// Objects of another user or tenant.
     Tenants,
+    /// Uploaded files that a browser would run as a page.
+    Uploads,
     /// Credentials of logins that have ended.
     SignOuts,
 }
@@ -47,6 +49,7 @@ impl AttackFamily {
         Self::RateLimits,
         Self::Responses,
         Self::Tenants,
+        Self::Uploads,
         Self::SignOuts,
     ];
 }
@@ -64,6 +67,7 @@ impl fmt::Display for AttackFamily {
             Self::RateLimits => "rate limits",
             Self::Responses => "responses",
             Self::Tenants => "tenants",
+            Self::Uploads => "uploads",
             Self::SignOuts => "sign-outs",
         })
     }

@@ -91,7 +91,7 @@ impl<'h> Runner<'h> {
                 // any route shows that a login has ended.
                 None => AttackFamily::ALL
                     .iter()
-                    .filter(|it| !matches!(it, AttackFamily::Tenants | AttackFamily::SignOuts))
+                    .filter(|it| !is_found_later(**it))
                     .filter(|it| plan.attacks(**it))
                     .for_each(|family| {
                         report.leave(NotAttacked {
@@ -415,6 +415,11 @@ impl<'h> Runner<'h> {
         }
         self.report
     }
+}
+
+/// Returns true for families that do not need a path to each route.
+fn is_found_later(family: AttackFamily) -> bool {
+    matches!(family, AttackFamily::Tenants | AttackFamily::Uploads | AttackFamily::SignOuts)
 }
 
 /// Reads a response. The body of a success may be endless, so it is included

@@ -24,7 +24,7 @@ mod world;
 
 use std::collections::BTreeMap;
 
-pub(super) use self::world::text_of;
+pub(super) use self::world::{target_of, text_of};
 use super::runner::{Rule, Runner};
 use super::{AttackFamily, Hardening};
 use crate::Credentials;
@@ -75,6 +75,11 @@ pub(super) struct TenantPlan {
 }
 
 impl TenantPlan {
+    /// Returns the first user.
+    pub(super) fn first(&self) -> Option<&Credentials> {
+        self.users.as_ref().map(|(first, _)| first)
+    }
+
     pub(super) fn is_replay(&self) -> bool {
         self.replay.is_some()
     }

@@ -258,7 +258,7 @@ fn choices(item: &Value, param: Option<&str>, noun: &str) -> Vec<String> {
 }
 
 /// Returns the path and the query of a link; `None` if the text is not a link.
-fn target_of(text: &str) -> Option<String> {
+pub(in crate::hardening) fn target_of(text: &str) -> Option<String> {
     let rest = match text.split_once("://") {
         Some(("http" | "https", rest)) => rest.get(rest.find('/')?..)?,
         _ => text,

@@ -110,7 +110,7 @@ pub(super) const RISKS: [Risk; 10] = [
             "expose-errors-changed",
             "trust-proxy-changed",
         ],
-        probes: &["origins", "responses"],
+        probes: &["origins", "responses", "uploads"],
         tests: &["assert_posture"],
         unseen: "The settings of a proxy, a database, a network or a container, and variables of \
                  the environment that `Configuration::environment` does not contain.",
