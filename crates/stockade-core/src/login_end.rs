@@ -40,7 +40,9 @@ impl FromRequest for UserLifetime {
         Ok(Self::of(req).unwrap_or_else(Self::endless))
     }
 
-    fn describe(_doc: &mut RouteDescription) {}
+    fn describe(doc: &mut RouteDescription) {
+        doc.takes_lifetime = true;
+    }
 }
 
 /// The users of an outer and an inner authentication, which are both required.

@@ -33,6 +33,11 @@ pub struct MethodInfo {
     /// method such as GET.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cross_origin: Option<CrossOriginInfo>,
+    /// The longest time in milliseconds until an open connection of a user ends
+    /// after the credentials stop being valid. `None` for a route without such
+    /// connections: WebSockets, event streams, and other protocols.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recheck_ms: Option<u64>,
 }
 
 /// The kind of an authentication method.
@@ -304,7 +309,13 @@ impl fmt::Display for MethodInfo {
         if let Some(protection) = &self.cross_origin {
             write!(f, ", {protection}")?;
         }
-        Ok(())
+        match self.recheck_ms {
+            Some(time) if time.is_multiple_of(1_000) => {
+                write!(f, ", connections checked every {}", shown_time(time / 1_000))
+            }
+            Some(time) => write!(f, ", connections checked every {time}ms"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -389,6 +400,11 @@ mod tests {
             "session, cookie __Host-session; Path=/; Secure; HttpOnly; SameSite=Lax, idle 30m, at \
              most 1d, changes only from its own origin and https://app.example"
         );
+        let mut method = MethodInfo::new(MethodKind::Basic);
+        method.recheck_ms = Some(300_000);
+        assert_eq!(method.to_string(), "basic, connections checked every 5m");
+        method.recheck_ms = Some(250);
+        assert_eq!(method.to_string(), "basic, connections checked every 250ms");
     }
 
     #[test]

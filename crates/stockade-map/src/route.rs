@@ -335,6 +335,10 @@ pub struct RouteAccess {
     /// The strictness of each of the `schemes`, in the same order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub methods: Vec<MethodInfo>,
+    /// The sessions that arguments of the handler read, without authentication
+    /// by these sessions. Each has the name of its cookie.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<MethodInfo>,
     /// The protection against requests of other origins that middleware adds,
     /// for all authentication methods. `None` without such middleware, and for
     /// a route with a safe method such as GET.
@@ -358,6 +362,14 @@ pub struct RouteAccess {
     /// its user, if the route declares one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outlives_user: Option<String>,
+}
+
+impl RouteAccess {
+    /// Returns the methods of authentication, and the sessions of the handler.
+    #[doc(hidden)]
+    pub fn methods_and_sessions(&self) -> impl Iterator<Item = &MethodInfo> {
+        self.methods.iter().chain(&self.sessions)
+    }
 }
 
 /// An authentication method.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::Value;
 use stockade_map::__internal::millis;
 use stockade_map::{
-    CrossOriginInfo, FieldInfo, GraphQlInfo, IdempotencyInfo, MiddlewareInfo, Need, QuotaInfo,
-    RouteAccess, RouteInfo, SchemeInfo, SignatureInfo, WebSocketInfo,
+    CrossOriginInfo, FieldInfo, GraphQlInfo, IdempotencyInfo, MethodInfo, MiddlewareInfo, Need,
+    QuotaInfo, RouteAccess, RouteInfo, SchemeInfo, SignatureInfo, WebSocketInfo,
 };
 use stockade_validation::{Schema, ValidationOptions};
 
@@ -151,6 +151,19 @@ impl RouteDescription {
             _ if required => Need::Required,
             _ => Need::Optional,
         };
+    }
+
+    /// Declares that an argument of the handler reads a session. Omits a session
+    /// whose cookie also authenticates the user.
+    #[doc(hidden)]
+    pub fn reads_session(&mut self, mut session: MethodInfo) {
+        let access = &mut self.facts.route.access;
+        let name = session.cookie.as_ref().map(|cookie| &cookie.name);
+        let is_known = |it: &MethodInfo| it.cookie.as_ref().map(|cookie| &cookie.name) == name;
+        if !access.methods_and_sessions().any(is_known) {
+            session.name = name.cloned().unwrap_or_default();
+            access.sessions.push(session);
+        }
     }
 
     /// Declares that middleware rejects requests of other origins, except these

@@ -40,6 +40,8 @@ pub struct RouteDescription {
     pub(crate) whole_requests: usize,
     pub(crate) writers: usize,
     pub(crate) upgrades: usize,
+    /// True if an argument of the handler is the lifetime of the user.
+    pub(crate) takes_lifetime: bool,
     /// True if the handler's return value is not sent.
     pub(crate) has_no_reply: bool,
     /// The middleware that is currently described. `None` for the handler.

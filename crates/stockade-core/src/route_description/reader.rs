@@ -24,6 +24,7 @@ impl RouteDescription {
             whole_requests: 0,
             writers: 0,
             upgrades: 0,
+            takes_lifetime: false,
             has_no_reply: false,
             described: None,
             body_reader: None,
@@ -149,6 +150,13 @@ impl RouteDescription {
     #[must_use]
     pub fn upgrades(&self) -> usize {
         self.upgrades
+    }
+
+    /// Returns true if the handler waits for the end of the login of its user.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn takes_lifetime(&self) -> bool {
+        self.takes_lifetime
     }
 
     /// Returns the route as its parts describe it.

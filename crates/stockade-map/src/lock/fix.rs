@@ -86,6 +86,7 @@ const FIXES: &[(&str, &str)] = &[
     ("revocations-removed", "add `Auth::revocations` again"),
     ("cookie-weakened", "set the attribute `{name}` of the cookie to {before} again"),
     ("session-extended", "set `{name}` of the session to {before} again"),
+    ("recheck-extended", "set `recheck_every` of the `Auth` to {before} milliseconds again"),
     (
         "cross-origin-allowed",
         "add `with_cross_origin_protection` again, and trust only the former origins",

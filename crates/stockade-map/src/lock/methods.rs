@@ -14,14 +14,19 @@ use super::entry::RouteLock;
 use super::limits::amount;
 use super::rules::{
     AUTH_HEADER, AUTH_KIND, AUTH_KNOWN, COOKIE_CHANGED, COOKIE_STRICTER, COOKIE_WEAKER,
-    CROSS_ALLOWED, CROSS_REFUSED, LockRule, REVOCATIONS_ADDED, REVOCATIONS_REMOVED, SCHEME_ORDER,
-    SESSION_LONGER, SESSION_SHORTER, TOKEN_LONGER, TOKEN_LOOSER, TOKEN_SHORTER, TOKEN_STRICTER,
-    UNEXPLAINED,
+    CROSS_ALLOWED, CROSS_REFUSED, LockRule, RECHECK_LONGER, RECHECK_SHORTER, REVOCATIONS_ADDED,
+    REVOCATIONS_REMOVED, SCHEME_ORDER, SESSION_LONGER, SESSION_SHORTER, TOKEN_LONGER, TOKEN_LOOSER,
+    TOKEN_SHORTER, TOKEN_STRICTER, UNEXPLAINED,
 };
-use crate::{CookieInfo, CrossOriginInfo, MethodInfo, RouteAccess, SchemeInfo, TokenInfo};
+use crate::{
+    CookieInfo, CrossOriginInfo, MethodInfo, RouteAccess, SchemeInfo, SessionInfo, TokenInfo,
+};
 
 /// The member of a route with its methods.
 pub(super) const METHODS: &str = "access/methods";
+
+/// The member of a route with the sessions that its handler reads.
+const SESSIONS: &str = "access/sessions";
 
 /// The member of a route with the protection that middleware adds.
 pub(super) const CROSS_ORIGIN: &str = "access/cross_origin";
@@ -36,12 +41,38 @@ pub(super) fn compare(c: &mut Comparison<'_>, old: &RouteLock, new: &RouteLock) 
     } else {
         methods(c, &old.access, &new.access);
     }
+    sessions(c, &old.access.sessions, &new.access.sessions);
     let (before, after) = (old.access.cross_origin.as_ref(), new.access.cross_origin.as_ref());
     let is_guarded = old.middleware.iter().any(|name| name == PROTECTION);
     if before.is_none() && after.is_some() && is_guarded {
         c.note(AUTH_KNOWN, CROSS_ORIGIN, Value::Null, Value::Null);
     } else {
         cross_origin(c, CROSS_ORIGIN, before, after);
+    }
+}
+
+/// Compares the sessions that handlers read. If both routes read one session, it
+/// is the same session, even if the name of its cookie differs.
+fn sessions(c: &mut Comparison<'_>, old: &[MethodInfo], new: &[MethodInfo]) {
+    if let ([before], [after]) = (old, new) {
+        if before != after {
+            method(c, SESSIONS, before, after);
+        }
+        return;
+    }
+    let find = |list: &[MethodInfo], name: &str| -> Option<MethodInfo> {
+        list.iter().find(|session| session.name == name).cloned()
+    };
+    for before in old {
+        match find(new, &before.name) {
+            Some(after) if after != *before => method(c, SESSIONS, before, &after),
+            Some(_) => {}
+            // Without the argument, the route also ignores the cookie.
+            None => c.note(SESSION_LONGER, place(SESSIONS, before, ""), before, Value::Null),
+        }
+    }
+    for after in new.iter().filter(|after| find(old, &after.name).is_none()) {
+        c.note(AUTH_KNOWN, place(SESSIONS, after, ""), Value::Null, after);
     }
 }
 
@@ -63,14 +94,14 @@ fn methods(c: &mut Comparison<'_>, old: &RouteAccess, new: &RouteAccess) {
     for before in gone {
         let is_same = |after: &Method<'_>| after.0 == before.0 && after.1.kind == before.1.kind;
         match added.iter().position(is_same) {
-            Some(index) => method(c, before.1, added.remove(index).1),
+            Some(index) => method(c, METHODS, before.1, added.remove(index).1),
             None => left.push(before),
         }
     }
     for (scheme, before) in left {
         if let Some(index) = added.iter().position(|after| after.0 == scheme) {
             let (_, after) = added.remove(index);
-            c.note(AUTH_KIND, place(before, "kind"), before.kind, after.kind);
+            c.note(AUTH_KIND, place(METHODS, before, "kind"), before.kind, after.kind);
         }
     }
     let is_moved = old.methods != new.methods && without(&old.methods, &new.methods).is_empty();
@@ -83,13 +114,15 @@ fn all_of(access: &RouteAccess) -> Vec<Method<'_>> {
     access.schemes.iter().zip(&access.methods).collect()
 }
 
-fn place(method: &MethodInfo, member: &str) -> String {
-    format!("{METHODS}/{}/{member}", method.name)
+/// Returns the place of a member; of the whole method if its name is empty.
+fn place(list: &str, method: &MethodInfo, member: &str) -> String {
+    format!("{list}/{}/{member}", method.name).trim_end_matches('/').to_owned()
 }
 
-/// Compares two methods of the same kind.
-fn method(c: &mut Comparison<'_>, old: &MethodInfo, new: &MethodInfo) {
+/// Compares two methods of the same kind, at a place of the route.
+fn method(c: &mut Comparison<'_>, list: &str, old: &MethodInfo, new: &MethodInfo) {
     let first = c.count();
+    let place = |method: &MethodInfo, member: &str| place(list, method, member);
     if old.header != new.header {
         c.note(AUTH_HEADER, place(new, "header"), &old.header, &new.header);
     }
@@ -101,11 +134,12 @@ fn method(c: &mut Comparison<'_>, old: &MethodInfo, new: &MethodInfo) {
         (None, Some(after)) => c.note(AUTH_KNOWN, place(new, "cookie"), Value::Null, after),
         _ => {}
     }
-    session(c, old, new);
+    session(c, &place(new, "session"), old.session.as_ref(), new.session.as_ref());
+    recheck(c, &place(new, "recheck_ms"), old.recheck_ms, new.recheck_ms);
     let (before, after) = (old.cross_origin.as_ref(), new.cross_origin.as_ref());
     cross_origin(c, &place(new, "cross_origin"), before, after);
     if !c.has_changes(first) {
-        c.note(UNEXPLAINED, METHODS, old, new);
+        c.note(UNEXPLAINED, list, old, new);
     }
 }
 
@@ -234,15 +268,11 @@ fn strictness(same_site: &str) -> u8 {
     }
 }
 
-fn session(c: &mut Comparison<'_>, old: &MethodInfo, new: &MethodInfo) {
-    let (before, after) = match (&old.session, &new.session) {
+fn session(c: &mut Comparison<'_>, at: &str, old: Option<&SessionInfo>, new: Option<&SessionInfo>) {
+    let (before, after) = match (old, new) {
         (Some(before), Some(after)) => (before, after),
-        (None, Some(after)) => {
-            return c.note(AUTH_KNOWN, place(new, "session"), Value::Null, after);
-        }
-        (Some(before), None) => {
-            return c.note(SESSION_LONGER, place(new, "session"), before, Value::Null);
-        }
+        (None, Some(after)) => return c.note(AUTH_KNOWN, at, Value::Null, after),
+        (Some(before), None) => return c.note(SESSION_LONGER, at, before, Value::Null),
         (None, None) => return,
     };
     for (name, before, after) in [
@@ -250,7 +280,17 @@ fn session(c: &mut Comparison<'_>, old: &MethodInfo, new: &MethodInfo) {
         ("lifetime_seconds", before.lifetime_seconds, after.lifetime_seconds),
     ] {
         let rules = (SESSION_SHORTER, SESSION_LONGER);
-        amount(c, &place(new, &format!("session/{name}")), Some(before), Some(after), rules);
+        amount(c, &format!("{at}/{name}"), Some(before), Some(after), rules);
+    }
+}
+
+/// Compares the time until a connection ends after its login. It is unknown in
+/// the lock of an earlier version, and for a route without connections.
+fn recheck(c: &mut Comparison<'_>, at: &str, old: Option<u64>, new: Option<u64>) {
+    match (old, new) {
+        (None, Some(after)) => c.note(AUTH_KNOWN, at, Value::Null, after),
+        (Some(before), None) => c.note(RECHECK_SHORTER, at, before, Value::Null),
+        _ => amount(c, at, old, new, (RECHECK_SHORTER, RECHECK_LONGER)),
     }
 }
 

@@ -193,6 +193,8 @@ rules! {
     COOKIE_CHANGED "cookie-changed" BOTH "a cookie has another name, path or domain";
     SESSION_LONGER "session-extended" WEAKENING "sessions or their cookies last longer, or their times are not known";
     SESSION_SHORTER "session-shortened" BREAKING "sessions or their cookies end earlier";
+    RECHECK_LONGER "recheck-extended" WEAKENING "connections of a user stay open longer after the login ends";
+    RECHECK_SHORTER "recheck-shortened" COMPATIBLE "connections of a user end earlier after the login ends";
     CROSS_ALLOWED "cross-origin-allowed" WEAKENING "requests of other origins are no longer rejected, or more origins are trusted";
     CROSS_REFUSED "cross-origin-refused" BREAKING "requests of other origins are rejected, or fewer origins are trusted";
     ROLE_DEMANDED "role-required" BREAKING "an additional role is required";

@@ -199,6 +199,7 @@ impl AuthMethod {
         let mut info = MethodInfo::clone(&self.info);
         let protection = self.session.as_ref().and_then(|session| session.protection());
         info.cross_origin = protection.and_then(|protection| protection.info(doc));
+        info.recheck_ms = Some(recheck::millis(self.recheck));
         let method = UserMethod::new(self.scheme.clone()).info(info);
         method.challenge(self.challenge.as_str().to_owned())
     }

@@ -95,6 +95,12 @@ impl Schedule {
     }
 }
 
+/// Returns the time between two checks in milliseconds, for route maps.
+pub(super) fn millis(interval: Duration) -> u64 {
+    let interval = interval.clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL);
+    u64::try_from(interval.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Waits until `check` reports that the credentials are no longer valid, or
 /// fails for [`MAX_UNKNOWN`].
 pub(crate) async fn until_ended(

@@ -6,6 +6,8 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderValue, header};
 use stockade_auth::{KeyRing, SessionId, SessionKeys};
 use stockade_core::description::CookieInfo;
+#[cfg(feature = "sessions")]
+use stockade_core::description::{MethodInfo, MethodKind};
 use stockade_core::extract::OptionalFromRequest;
 use stockade_core::{FromRequest, Request, RouteDescription};
 use stockade_errors::__internal::setters;
@@ -13,6 +15,8 @@ use stockade_errors::ApiError;
 
 use super::challenge::Challenge;
 use super::method::AuthResult;
+#[cfg(feature = "sessions")]
+use super::recheck::{self, millis};
 use crate::{CrossOriginProtection, with_cross_origin_protection};
 
 /// The cookie of a session: `HttpOnly`, `Secure`, `SameSite`, and bound to the
@@ -235,6 +239,16 @@ impl SessionCookie {
     ) -> Self {
         self.protection = protection.into();
         self
+    }
+
+    /// Returns the description of its sessions for route maps.
+    #[cfg(feature = "sessions")]
+    pub(crate) fn method_info(&self, doc: &RouteDescription) -> MethodInfo {
+        let mut info = MethodInfo::new(MethodKind::Session);
+        info.cookie = Some(self.info());
+        info.cross_origin = self.protection.as_ref().and_then(|it| it.info(doc));
+        info.recheck_ms = Some(millis(recheck::INTERVAL));
+        info
     }
 
     /// Returns the attributes for route maps.

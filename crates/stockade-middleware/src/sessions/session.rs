@@ -113,6 +113,9 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> OptionalFromRequest for S
 
     fn describe_optional(doc: &mut RouteDescription) {
         doc.needs_state::<Sessions<T>>();
+        if let Some(sessions) = doc.state::<Sessions<T>>() {
+            doc.reads_session(sessions.info(doc));
+        }
         doc.reads_header("Cookie", false);
         if !matches!(*doc.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
             doc.may_respond(403, "A page of another origin sent the request");

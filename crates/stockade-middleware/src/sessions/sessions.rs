@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use stockade_auth::SessionId;
-use stockade_core::{BoxFuture, Clock};
+use stockade_core::description::{MethodInfo, SessionInfo};
+use stockade_core::{BoxFuture, Clock, RouteDescription};
 use stockade_errors::__internal::setters;
 use stockade_errors::{ApiError, StoreError};
 use stockade_validation::__internal::LogRate;
@@ -208,6 +209,16 @@ impl<T> Sessions<T> {
     #[must_use]
     pub fn cookie(&self) -> &SessionCookie {
         &self.cookie
+    }
+
+    /// Describes the sessions for route maps.
+    pub(super) fn info(&self, doc: &RouteDescription) -> MethodInfo {
+        let mut session = SessionInfo::default();
+        session.idle_seconds = self.idle.as_secs();
+        session.lifetime_seconds = self.lifetime.as_secs();
+        let mut info = self.cookie.method_info(doc);
+        info.session = Some(session);
+        info
     }
 
     /// Ends a session and removes its cookie from the browser. A session that

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
-use stockade_core::description::{ContentSchema, DescribedRoute, InputFact, InputFrom};
+use stockade_core::description::{
+    BodyDoc, ContentSchema, DescribedRoute, InputFact, InputFrom, ResponseDoc,
+};
+use stockade_core::endpoint_internals::EndpointKind;
 use stockade_core::{Accepts, BodyKind, Endpoint, RouteDescription};
 use stockade_map::policy::Policy;
 use stockade_path::host::HostPattern;
@@ -128,6 +131,7 @@ fn as_fallback(mut route: RouteInfo) -> RouteInfo {
 fn info(app: Described<'_>, compiled: &Route, doc: RouteDescription) -> RouteInfo {
     let endpoint = &*compiled.endpoint;
     let body = body_of(app, endpoint, &doc);
+    let has_connections = has_connections(endpoint, &doc);
     let DescribedRoute { mut route, answers, receives, sends, inputs, .. } = doc.into_facts();
     let (method, path) = (endpoint.method().as_str(), endpoint.pattern());
     let call = name_of(endpoint);
@@ -159,6 +163,11 @@ fn info(app: Described<'_>, compiled: &Route, doc: RouteDescription) -> RouteInf
     route.answers = answers.map(|answer| answer.with_schemas(json)).collect();
     route.access.public = endpoint.public_reason().map(str::to_owned);
     route.access.outlives_user = endpoint.outlives_user_reason().map(str::to_owned);
+    if !has_connections {
+        let access = &mut route.access;
+        let methods = access.methods.iter_mut().chain(&mut access.sessions);
+        methods.for_each(|method| method.recheck_ms = None);
+    }
     let limits = &mut route.limits;
     limits.rate_exempt = !endpoint.is_rate_limited();
     limits.rate_exempt_reason = endpoint.rate_exempt_reason().map(str::to_owned);
@@ -172,6 +181,22 @@ fn info(app: Described<'_>, compiled: &Route, doc: RouteDescription) -> RouteInf
     route.docs = endpoint.docs().clone();
     route.docs.tag = endpoint.tag().cloned();
     route
+}
+
+/// Returns true if a response of a route may outlive the login of its user: a
+/// WebSocket, a stream, another protocol, or a handler that waits for it.
+fn has_connections(endpoint: &Endpoint, doc: &RouteDescription) -> bool {
+    let is_stream = |answer: &ResponseDoc| match &answer.body {
+        BodyDoc::Content(contents) => {
+            contents.iter().any(|it| it.media_type.starts_with("text/event-stream"))
+        }
+        _ => false,
+    };
+    endpoint.kind() == EndpointKind::WebSocket
+        || doc.has_writer()
+        || doc.upgrades() > 0
+        || doc.takes_lifetime()
+        || doc.facts().answers.iter().any(is_stream)
 }
 
 /// Returns the schema that validates a source: the schema of the route options,

@@ -381,6 +381,10 @@ impl Explanation {
             let head = if index == 0 { "  auth     " } else { "           " };
             writeln!(f, "{head}{}: {method}", method.name)?;
         }
+        for (index, session) in route.access.sessions.iter().enumerate() {
+            let head = if index == 0 { "  session  " } else { "           " };
+            writeln!(f, "{head}{session}")?;
+        }
         if let Some(protection) = &route.access.cross_origin {
             writeln!(f, "  origins  {protection}")?;
         }

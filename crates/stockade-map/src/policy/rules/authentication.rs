@@ -6,7 +6,9 @@ use super::super::finding::Finding;
 use super::super::rule::{BuiltIn, Rule};
 use super::each;
 use crate::authentication::shown_time;
-use crate::{CookieInfo, MethodInfo, RevocationCheck, RouteInfo, RouteKind, RouteMap, TokenInfo};
+use crate::{
+    CookieInfo, MethodInfo, RevocationCheck, RouteInfo, RouteKind, RouteMap, SchemeInfo, TokenInfo,
+};
 
 pub(super) const COOKIES_STRICT: BuiltIn = BuiltIn {
     id: "cookies-strict",
@@ -88,7 +90,7 @@ fn faults(
 ) -> Vec<Finding> {
     each(map, |route| {
         let mut faults = Vec::new();
-        for method in &route.access.methods {
+        for method in route.access.methods_and_sessions() {
             find(method, limits, &mut faults);
         }
         (!faults.is_empty()).then(|| Finding::on(route, faults.join("; ")).mend(mend))
@@ -221,10 +223,12 @@ pub(super) const CROSS_ORIGIN_PROTECTED: BuiltIn = BuiltIn {
 /// browsers send its credentials automatically.
 fn unprotected(route: &RouteInfo) -> Option<&str> {
     let access = &route.access;
-    let mut methods = access.schemes.iter().zip(&access.methods);
-    let found = methods.find(|(scheme, method)| {
+    let methods = access.schemes.iter().map(Some).zip(&access.methods);
+    let sessions = access.sessions.iter().map(|session| (None, session));
+    let found = methods.chain(sessions).find(|(scheme, method)| {
+        let is_ambient = scheme.is_some_and(SchemeInfo::is_ambient) || method.is_ambient();
         let is_strict = method.cookie.as_ref().is_some_and(|cookie| cookie.same_site == "Strict");
-        (scheme.is_ambient() || method.is_ambient()) && method.cross_origin.is_none() && !is_strict
+        is_ambient && method.cross_origin.is_none() && !is_strict
     });
     found.map(|(_, method)| method.name.as_str())
 }
