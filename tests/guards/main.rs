@@ -5,6 +5,7 @@ mod authentication;
 mod claims;
 mod configuration;
 mod lock;
+mod logins;
 mod sign_outs;
 mod signed;
 mod tenant_connections;

@@ -29,6 +29,7 @@ pub mod description;
 mod idempotency;
 #[cfg(feature = "lock")]
 pub mod lock;
+mod password;
 #[cfg(feature = "policy")]
 pub mod policy;
 mod policy_info;
@@ -50,6 +51,7 @@ pub use authentication::{
 };
 pub use configuration::{ConfigurationInfo, ConfiguredSecret};
 pub use idempotency::IdempotencyInfo;
+pub use password::PasswordInfo;
 pub use policy_info::PolicyInfo;
 pub use problem::{MemberInfo, ProblemInfo};
 pub use response::{BodyDoc, ContentInfo, HeaderDoc, ResponseInfo, StatusDoc, UnknownStatus};

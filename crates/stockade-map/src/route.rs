@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::idempotency::millis;
 use crate::{
-    ConfigurationInfo, ContentInfo, CrossOriginInfo, IdempotencyInfo, MethodInfo, PolicyInfo,
-    ResponseInfo, RouteDocs, SignatureInfo, TrailingSlash,
+    ConfigurationInfo, ContentInfo, CrossOriginInfo, IdempotencyInfo, MethodInfo, PasswordInfo,
+    PolicyInfo, ResponseInfo, RouteDocs, SignatureInfo, TrailingSlash,
 };
 
 /// The routes of a built application, as data.
@@ -76,6 +76,10 @@ pub struct RouterInfo {
     /// slash.
     #[serde(default, skip_serializing_if = "TrailingSlash::is_strict")]
     pub trailing_slash: TrailingSlash,
+    /// The cost of new password hashes: the `PasswordHasher` in the state. `None`
+    /// if the state does not contain one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passwords: Option<PasswordInfo>,
     /// The base of relative problem types; `None` if problem details do not
     /// have a base.
     #[serde(default, skip_serializing_if = "Option::is_none")]

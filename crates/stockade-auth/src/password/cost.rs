@@ -82,6 +82,31 @@ impl PasswordCost {
     }
 }
 
+/// For route maps, without a promise of stability.
+#[doc(hidden)]
+impl PasswordCost {
+    /// Returns the name of the function, and the names and values of its
+    /// parameters.
+    #[must_use]
+    pub fn parameters(self) -> (&'static str, Vec<(&'static str, u64)>) {
+        match self.work {
+            Work::Pbkdf2 { iterations } => {
+                ("pbkdf2-sha512", vec![("iterations", iterations.into())])
+            }
+            Work::Argon2id { memory_kib, passes, lanes } => {
+                let numbers = [("memory_kib", memory_kib), ("passes", passes), ("lanes", lanes)];
+                ("argon2id", numbers.map(|(name, number)| (name, number.into())).into())
+            }
+        }
+    }
+
+    /// Returns true if it is at least the cost that OWASP recommends.
+    #[must_use]
+    pub fn is_recommended(self) -> bool {
+        self.work.is_at_least(Self::default().work)
+    }
+}
+
 impl Work {
     /// The cost of the specification's format.
     pub(super) const SPECIFIED: Self = Self::Pbkdf2 { iterations: SPECIFIED_ITERATIONS };
@@ -165,6 +190,20 @@ mod tests {
         check(argon2id(47_103, 1, 1), pbkdf2(10_000), false);
         check(argon2id(8, 1, 1), Work::SPECIFIED, false);
         check(argon2id(8, 64, 1), Work::SPECIFIED, false);
+    }
+
+    #[test]
+    fn a_cost_shows_its_parameters() {
+        let cost = PasswordCost::default();
+        assert_eq!(cost.parameters(), ("pbkdf2-sha512", vec![("iterations", 210_000)]));
+        assert!(cost.is_recommended());
+        assert!(!PasswordCost::pbkdf2(209_999).unwrap().is_recommended());
+        let argon2id = |memory_kib, passes| PasswordCost {
+            work: Work::Argon2id { memory_kib, passes, lanes: 1 },
+        };
+        let numbers = vec![("memory_kib", 19_456), ("passes", 2), ("lanes", 1)];
+        assert_eq!(argon2id(19_456, 2).parameters(), ("argon2id", numbers));
+        assert!(argon2id(19_456, 2).is_recommended() && !argon2id(19_456, 1).is_recommended());
     }
 
     #[test]

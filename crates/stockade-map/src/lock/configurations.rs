@@ -22,7 +22,10 @@ pub(super) struct ConfigurationLock {
 
 impl ConfigurationLock {
     fn of(info: &ConfigurationInfo) -> Self {
-        Self { router: RouterLock::of(&info.router), settings: info.settings.clone() }
+        let mut router = RouterLock::of(&info.router);
+        // A file does not change the cost.
+        router.passwords = None;
+        Self { router, settings: info.settings.clone() }
     }
 }
 

@@ -15,7 +15,7 @@ use super::configurations::{self, ConfigurationLock};
 use super::entry::{RouteLock, label};
 use super::places::Places;
 use super::write::text_of;
-use crate::{CorsInfo, PolicyInfo, QuotaInfo, RouteMap, RouterInfo, TrailingSlash};
+use crate::{CorsInfo, PasswordInfo, PolicyInfo, QuotaInfo, RouteMap, RouterInfo, TrailingSlash};
 
 /// The number of the format that this version writes and reads.
 pub(super) const FORMAT: u64 = 1;
@@ -69,6 +69,9 @@ pub(super) struct RouterLock {
     /// The languages of error messages, the default first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) languages: Vec<String>,
+    /// The cost of password hashes, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) passwords: Option<PasswordInfo>,
 }
 
 /// The file format.
@@ -103,6 +106,7 @@ impl RouterLock {
             web_sockets: router.web_sockets,
             trailing_slash: router.trailing_slash,
             languages,
+            passwords: router.passwords.clone(),
         }
     }
 }

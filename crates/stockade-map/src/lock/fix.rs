@@ -86,6 +86,10 @@ const FIXES: &[(&str, &str)] = &[
     ("revocations-removed", "add `Auth::revocations` again"),
     ("cookie-weakened", "set the attribute `{name}` of the cookie to {before} again"),
     ("session-extended", "set `{name}` of the session to {before} again"),
+    (
+        "password-cost-lowered",
+        "set the cost of the `PasswordHasher` in the state to {before} again",
+    ),
     ("recheck-extended", "set `recheck_every` of the `Auth` to {before} milliseconds again"),
     (
         "cross-origin-allowed",

@@ -9,12 +9,13 @@ use super::limits::{amount, quota};
 use super::rules::{
     BODY_HIGHER, BODY_LOWER, COMPRESSION_CHANGED, CREDENTIALS_OFF, CREDENTIALS_ON, EXPOSE_CHANGED,
     LANGUAGE_ADDED, LANGUAGE_DEFAULT, LANGUAGE_REMOVED, LockRule, MESSAGE_LARGER, MESSAGE_SMALLER,
-    ORIGIN_ADDED, ORIGIN_REMOVED, PROBLEMS_CHANGED, PROXY_CHANGED, SECURITY_HEADER_ADDED,
-    SECURITY_HEADER_CHANGED, SECURITY_HEADER_REMOVED, SLASH_OPTIONAL, SLASH_REQUIRED,
-    SUBPROTOCOL_ADDED, SUBPROTOCOL_REMOVED, WEB_SOCKETS_OFF, WEB_SOCKETS_ON,
+    ORIGIN_ADDED, ORIGIN_REMOVED, PASSWORDS_STRONGER, PASSWORDS_WEAKER, PROBLEMS_CHANGED,
+    PROXY_CHANGED, SECURITY_HEADER_ADDED, SECURITY_HEADER_CHANGED, SECURITY_HEADER_REMOVED,
+    SLASH_OPTIONAL, SLASH_REQUIRED, SUBPROTOCOL_ADDED, SUBPROTOCOL_REMOVED, WEB_SOCKETS_OFF,
+    WEB_SOCKETS_ON,
 };
 use super::schema::Direction;
-use crate::{CorsInfo, WebSocketInfo};
+use crate::{CorsInfo, PasswordInfo, WebSocketInfo};
 
 /// Compares the settings of the router.
 pub(super) fn compare(c: &mut Comparison<'_>) {
@@ -53,8 +54,20 @@ pub(super) fn compare(c: &mut Comparison<'_>) {
         c.note(rule, "router/trailing_slash", before, after);
     }
     languages(c, &old.languages, &new.languages);
+    passwords(c, old.passwords.as_ref(), new.passwords.as_ref());
     let rules = (WEB_SOCKETS_ON, WEB_SOCKETS_OFF);
     flag(c, "router/web_sockets", (old.web_sockets, new.web_sockets), rules);
+}
+
+/// Compares the cost of password hashes.
+fn passwords(c: &mut Comparison<'_>, old: Option<&PasswordInfo>, new: Option<&PasswordInfo>) {
+    let is_weaker = match (old, new) {
+        (before, after) if before == after => return,
+        (Some(before), Some(after)) => after.is_weaker_than(before),
+        (before, _) => before.is_some(),
+    };
+    let rule = if is_weaker { PASSWORDS_WEAKER } else { PASSWORDS_STRONGER };
+    c.note(rule, "router/passwords", old, new);
 }
 
 /// Compares the languages of error messages. The default language is the first;

@@ -278,6 +278,8 @@ rules! {
     FALLBACK_REMOVED "fallback-removed" BREAKING "no handler receives requests that match no route";
     WEB_SOCKETS_ON "web-sockets-enabled" COMPATIBLE "the router may have WebSockets";
     WEB_SOCKETS_OFF "web-sockets-disabled" BREAKING "the router may no longer have WebSockets";
+    PASSWORDS_WEAKER "password-cost-lowered" WEAKENING "new password hashes are easier to guess, or their cost is no longer known";
+    PASSWORDS_STRONGER "password-cost-raised" COMPATIBLE "new password hashes are harder to guess, or their cost is now known";
     CONFIGURATION_ADDED "configuration-added" COMPATIBLE "a configuration file is new";
     CONFIGURATION_REMOVED "configuration-removed" WEAKENING "a configuration file is no longer checked";
     CONFIGURATION_SETTING "configuration-setting-changed" WEAKENING "a configuration file has another value";

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
+use stockade_auth::PasswordHasher;
 use stockade_core::description::{
     BodyDoc, ContentSchema, DescribedRoute, InputFact, InputFrom, ResponseDoc,
 };
@@ -21,8 +22,8 @@ use super::answers::describe;
 use super::path::{operation_id, templates};
 use super::schemas::Schemas;
 use super::{
-    BodyInfo, ContentInfo, CorsInfo, HostInfo, ParamInfo, QuotaInfo, RouteInfo, RouteKind,
-    RouteMap, RouterInfo,
+    BodyInfo, ContentInfo, CorsInfo, HostInfo, ParamInfo, PasswordInfo, QuotaInfo, RouteInfo,
+    RouteKind, RouteMap, RouterInfo,
 };
 use crate::app::Resolved;
 use crate::built_methods::{name_of, path_of};
@@ -110,10 +111,20 @@ fn router_of(app: Described<'_>) -> RouterInfo {
     router.problem_base = app.settings.problem_base.map(|base| base.as_str().to_owned());
     let languages = app.languages.as_ref().map(|languages| languages.tags().to_vec());
     router.languages = languages.unwrap_or_default();
+    router.passwords = app.routes.states.get::<PasswordHasher>().map(|it| passwords_of(*it));
     router.has_fallback = app.routes.fallback.is_some();
     router.is_hosted = app.is_hosted;
     router.location = app.routes.location.map(Into::into);
     router
+}
+
+/// Describes the cost of the password hashes.
+fn passwords_of(hasher: PasswordHasher) -> PasswordInfo {
+    let cost = hasher.cost();
+    let (algorithm, numbers) = cost.parameters();
+    let mut info = PasswordInfo::new(algorithm, numbers);
+    info.is_recommended = cost.is_recommended();
+    info
 }
 
 /// Describes the fallback, which is compiled as a POST route at the root.

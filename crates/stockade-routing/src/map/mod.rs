@@ -41,9 +41,9 @@ pub(crate) use inspect::Inspector;
 pub use stockade_map::{
     BodyDoc, BodyInfo, ContentInfo, CookieInfo, CorsInfo, CrossOriginInfo, FieldInfo, GraphQlInfo,
     HeaderDoc, HostInfo, IdempotencyInfo, Limits, MethodInfo, MethodKind, MiddlewareInfo,
-    MiddlewareLevel, Need, ParamInfo, Place, QuotaInfo, ResponseInfo, RevocationCheck, RouteAccess,
-    RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo, SessionInfo, StatusDoc, TokenInfo,
-    WebSocketInfo,
+    MiddlewareLevel, Need, ParamInfo, PasswordInfo, Place, QuotaInfo, ResponseInfo,
+    RevocationCheck, RouteAccess, RouteInfo, RouteKind, RouteMap, RouterInfo, SchemeInfo,
+    SessionInfo, StatusDoc, TokenInfo, WebSocketInfo,
 };
 
 impl App {

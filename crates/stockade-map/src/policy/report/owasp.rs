@@ -36,12 +36,15 @@ pub(super) const RISKS: [Risk; 10] = [
             "revocations-removed",
             "cookie-weakened",
             "session-extended",
+            "recheck-extended",
+            "middleware-own-added",
+            "password-cost-lowered",
             "signature-not-required",
         ],
         probes: &["credentials", "sign-outs"],
         tests: &["Hardening::tokens", "Hardening::sign_in"],
-        unseen: "A login that accepts a wrong password, passwords that are easy to guess, and \
-                 stolen tokens.",
+        unseen: "A login that accepts a wrong password, passwords that are easy to guess, stolen \
+                 tokens, and the cost of password hashes without a `PasswordHasher` in the state.",
     },
     Risk {
         id: "API3",

@@ -60,6 +60,7 @@ pub(super) const STRICT: &[BuiltIn] = &[
     documents::DEPRECATED_HAS_SUNSET,
     access::NO_BASIC,
     passwords::PASSWORDS_LIMITED,
+    passwords::PASSWORDS_COSTLY,
     secrets::SECRETS_UNCACHED,
     texts::NAMES_VISIBLE,
     texts::LINKS_SAFE,

@@ -1,11 +1,11 @@
-//! The rule about routes that read a password: clients can use them to guess
-//! passwords, and hashing is expensive on purpose.
+//! The rules about passwords: clients can use a route to guess them, and hashing is
+//! expensive on purpose.
 
 use super::super::fields::fields_of;
 use super::super::finding::Finding;
 use super::super::rule::BuiltIn;
 use super::each;
-use crate::{QuotaInfo, RouteInfo, RouteMap};
+use crate::{PasswordInfo, QuotaInfo, RouteInfo, RouteMap};
 
 /// The largest number of passwords that a client may send per minute without a
 /// reason. It equals the default rate limit of a router.
@@ -24,6 +24,23 @@ pub(super) const PASSWORDS_LIMITED: BuiltIn = BuiltIn {
             );
             Some(Finding::on(route, message).mend("add a limit: `rate_limit: 10 / MINUTE`"))
         })
+    },
+};
+
+pub(super) const PASSWORDS_COSTLY: BuiltIn = BuiltIn {
+    id: "passwords-costly",
+    text: "new password hashes cost at least as much as OWASP recommends",
+    owasp: "API2",
+    find: |map| {
+        let weak = map.router.passwords.iter().filter(|passwords| !passwords.is_recommended);
+        let finding = |info: &PasswordInfo| {
+            let numbers = info.parameters.iter().map(|(name, number)| format!(", {name} {number}"));
+            let cost = format!("{}{}", info.algorithm, numbers.collect::<String>());
+            Finding::on_router(format!("password hashes are easy to guess: {cost}")).mend(
+                "provide `PasswordHasher::argon2id()` or `PasswordHasher::recommended()` as state",
+            )
+        };
+        weak.map(finding).collect()
     },
 };
 
