@@ -10,6 +10,7 @@
 // Contents of the modules:
 // - `route`: `RouteMap` and its parts; `response`, `idempotency`, `route_docs`,
 //   `signature`, `tag`: more parts.
+// - `tool`: routes as tools for AI agents, and the endpoint that offers them.
 // - `authentication`: how a request is authenticated.
 // - `configuration`: the settings under a configuration file.
 // - `problem`: the problem types of errors; `problems`: their schemas.
@@ -44,6 +45,7 @@ pub mod schemas;
 mod signature;
 mod tag;
 mod text;
+mod tool;
 mod trailing_slash;
 
 pub use authentication::{
@@ -63,6 +65,7 @@ pub use route::{
 pub use route_docs::RouteDocs;
 pub use signature::SignatureInfo;
 pub use tag::Tag;
+pub use tool::{ArgumentPlace, McpInfo, ToolArgument, ToolHints, ToolInfo};
 pub use trailing_slash::TrailingSlash;
 
 /// Items for the other crates of stockade. They are exempt from semantic

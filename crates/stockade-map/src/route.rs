@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::idempotency::millis;
 use crate::{
-    ConfigurationInfo, ContentInfo, CrossOriginInfo, IdempotencyInfo, MethodInfo, PasswordInfo,
-    PolicyInfo, ResponseInfo, RouteDocs, SignatureInfo, TrailingSlash,
+    ConfigurationInfo, ContentInfo, CrossOriginInfo, IdempotencyInfo, McpInfo, MethodInfo,
+    PasswordInfo, PolicyInfo, ResponseInfo, RouteDocs, SignatureInfo, ToolInfo, TrailingSlash,
 };
 
 /// The routes of a built application, as data.
@@ -150,6 +150,12 @@ pub struct RouteInfo {
     /// verify one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<SignatureInfo>,
+    /// The tool that the MCP endpoint offers for it; `None` for other routes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<Box<ToolInfo>>,
+    /// The MCP endpoint that it is; `None` for other routes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcp: Option<Box<McpInfo>>,
     /// The rules of CORS, if they differ from the router's rules.
     pub cors: Option<CorsInfo>,
     /// The middleware, in the order of execution.
