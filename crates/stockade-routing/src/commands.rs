@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{self, Write as _};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde::Serialize;
@@ -34,13 +35,24 @@ const DASHBOARD_USAGE: &[&str] = &[];
 /// The default file for the comparison.
 const LOCK_FILE: &str = "routes.lock";
 
-type Run = dyn Fn(&App, &[&str]) -> Result<Option<String>, BoxError> + Send + Sync;
+type WriteText = dyn Fn(&App, &[&str]) -> Result<Option<String>, BoxError> + Send + Sync;
+type Serve =
+    dyn Fn(App, Vec<String>) -> BoxFuture<'static, Result<Option<()>, BoxError>> + Send + Sync;
 
 /// A command that another part of the framework adds.
+#[derive(Clone)]
 pub struct Command {
     name: &'static str,
     usage: &'static str,
-    run: Box<Run>,
+    run: Run,
+}
+
+#[derive(Clone)]
+enum Run {
+    /// Returns its text.
+    Text(Arc<WriteText>),
+    /// Runs until its input ends, and writes its output itself.
+    Serve(Arc<Serve>),
 }
 
 impl Command {
@@ -51,7 +63,31 @@ impl Command {
         usage: &'static str,
         run: impl Fn(&App, &[&str]) -> Result<Option<String>, BoxError> + Send + Sync + 'static,
     ) -> Self {
-        Self { name, usage, run: Box::new(run) }
+        Self { name, usage, run: Run::Text(Arc::new(run)) }
+    }
+
+    /// Creates a command that runs until its input ends, and writes its output
+    /// itself. `run` receives the arguments after the name, and returns `None`
+    /// if it does not support them.
+    pub fn serving(
+        name: &'static str,
+        usage: &'static str,
+        run: impl Fn(App, Vec<String>) -> BoxFuture<'static, Result<Option<()>, BoxError>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        Self { name, usage, run: Run::Serve(Arc::new(run)) }
+    }
+
+    async fn run(&self, app: &App, args: &[&str]) -> Result<Option<String>, BoxError> {
+        match &self.run {
+            Run::Text(run) => run(app, args),
+            Run::Serve(run) => {
+                let args = args.iter().map(|&argument| argument.to_owned()).collect();
+                Ok(run(app.clone(), args).await?.map(|()| String::new()))
+            }
+        }
     }
 }
 
@@ -70,7 +106,7 @@ impl App {
     /// that shows them. A command does not [start](Self::start) the
     /// application: the values of
     /// [`Router::state_at_start`](crate::Router::state_at_start) are not
-    /// opened.
+    /// opened. Only `mcp --stdio` starts it.
     ///
     /// | command | text |
     /// |---|---|
@@ -85,6 +121,7 @@ impl App {
     /// | `docs --html FILE` | writes the documentation page to one file; the router needs `open_api` |
     /// | `graphql` | the GraphQL schemas, in the schema definition language |
     /// | `dashboard --job NAME` | writes a Grafana dashboard (`--grafana FILE`) and Prometheus alert rules (`--alerts FILE`); the router needs metrics |
+    /// | `mcp --stdio` | handles messages of an AI agent from standard input; a route must be the endpoint of `Mcp` |
     /// | `lock` | the lock of the routes |
     /// | `lock --check [PATH]` | one line if the routes match the file, `routes.lock` by default |
     ///
@@ -155,15 +192,15 @@ impl App {
         Box::pin(async move {
             let args: Vec<&str> = args.iter().map(String::as_str).collect();
             let (name, rest) = args.split_first()?;
-            self.output_of(name, rest)
+            self.output_of(name, rest).await
         })
     }
 
     /// Runs a command. Returns `None` if there is no command with this name.
-    fn output_of(&self, name: &str, args: &[&str]) -> Option<Result<String, BoxError>> {
+    async fn output_of(&self, name: &str, args: &[&str]) -> Option<Result<String, BoxError>> {
         let added = &self.resolved.routes.commands;
         let outcome = match added.iter().find(|command| command.name == name) {
-            Some(command) => (command.run)(self, args),
+            Some(command) => command.run(self, args).await,
             None if name == DASHBOARD => self.dashboard(args),
             None if name == AUDIT => self.audit(args),
             None => self.built_in(name, args)?,

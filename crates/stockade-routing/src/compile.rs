@@ -101,6 +101,8 @@ pub(crate) struct Compiler<'o> {
     /// The checks that need the types of all routes, each with its route.
     type_checks: Vec<(TypeCheck, String, &'static Location<'static>)>,
     problems: KnownProblems,
+    /// The commands of routes.
+    commands: Vec<Command>,
 }
 
 impl<'o> Compiler<'o> {
@@ -140,6 +142,7 @@ impl<'o> Compiler<'o> {
             completions: Completions::default(),
             type_checks: Vec::new(),
             problems,
+            commands: Vec::new(),
         }
     }
 
@@ -336,6 +339,8 @@ impl<'o> Compiler<'o> {
         let mut settings = self.settings_of(&mut entry, faults);
         let guard = web_socket::compile(&mut entry, self.options, &self.web_socket_rules, faults);
         let is_web_socket = guard.is_some();
+        let guard = guard.or_else(|| entry.outermost.take().map(|it| *it));
+        self.commands.append(&mut entry.commands);
         faults.extend(self.covers_only_answers(method, &entry));
         let mut middleware = self.middleware_of(method, guard, &entry, &settings);
         let cors = self.cors_of(&entry, &mut middleware, faults);
@@ -436,7 +441,8 @@ impl<'o> Compiler<'o> {
         self.mistakes.extend(mistakes.map(|mistake| mistake.at(location)));
     }
 
-    /// Returns the middleware of a route, after the `guard` of a WebSocket.
+    /// Returns the middleware of a route, after its `guard`: the rules of a
+    /// WebSocket, or the outermost middleware of another protocol.
     fn middleware_of(
         &mut self,
         method: &Method,
@@ -596,7 +602,9 @@ impl<'o> Compiler<'o> {
     }
 
     pub(crate) fn finish(mut self, extras: Extras) -> Result<App, ConfigError> {
-        let Extras { policy, documents_page, openers, commands, location, configurations } = extras;
+        let Extras { policy, documents_page, openers, mut commands, location, configurations } =
+            extras;
+        commands.append(&mut self.commands);
         let stages = match self.options.stage_rules(self.page_lists.exposed()) {
             Ok(rules) => Some(Stages::new(rules)),
             Err(error) => {

@@ -15,6 +15,7 @@ use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_websockets::WebSocketOptions;
 
 use crate::access::Access;
+use crate::commands::Command;
 use crate::method_set::MethodSet;
 use crate::route_host::RouteHost;
 use crate::settings::{RouteSettings, runs_before_auth};
@@ -75,6 +76,10 @@ pub struct RouteEntry {
     /// True if the marks of its types are applied to its requests and
     /// responses.
     pub(crate) applies_marks: bool,
+    /// The middleware of the framework that runs before all other middleware.
+    pub(crate) outermost: Option<Box<Middleware>>,
+    /// The commands that it adds to the application.
+    pub(crate) commands: Vec<Command>,
     pub(crate) location: &'static Location<'static>,
     /// The configuration errors in its options.
     pub(crate) mistakes: Vec<ConfigIssue>,
@@ -117,6 +122,8 @@ impl RouteEntry {
             keeps_outer_auth: false,
             has_subrequests: false,
             applies_marks: false,
+            outermost: None,
+            commands: Vec::new(),
             location: Location::caller(),
             mistakes: Vec::new(),
         }

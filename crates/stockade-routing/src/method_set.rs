@@ -13,12 +13,13 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use stockade_core::endpoint_internals::{RunningHandler, run_from};
-use stockade_core::{Endpoint, Handler, Request, Response};
+use stockade_core::{Endpoint, Handler, Middleware, Request, Response};
 use stockade_errors::ConfigIssue;
 use stockade_stages::observation::Observation;
 use stockade_stages::rate_limit::meter::Meter;
 
 use crate::built_methods::BuiltMethods;
+use crate::commands::Command;
 use crate::entry::RouteEntry;
 use crate::map::{Inspector, RouteInfo, RouteMap};
 
@@ -182,6 +183,20 @@ impl RouteEntry {
     #[doc(hidden)]
     pub fn with_parts(mut self) -> Self {
         self.has_subrequests = true;
+        self
+    }
+
+    /// Runs middleware before the middleware of the router.
+    #[doc(hidden)]
+    pub fn outermost(mut self, middleware: Middleware) -> Self {
+        self.outermost = Some(Box::new(middleware));
+        self
+    }
+
+    /// Adds a command to the application that has this route.
+    #[doc(hidden)]
+    pub fn with_command(mut self, command: Command) -> Self {
+        self.commands.push(command);
         self
     }
 
