@@ -83,6 +83,9 @@ pub use stockade_errors as errors;
 pub use stockade_graphql as graphql;
 #[doc(inline)]
 pub use stockade_map::policy;
+#[cfg(feature = "mcp")]
+#[doc(inline)]
+pub use stockade_mcp as mcp;
 #[doc(inline)]
 pub use stockade_middleware as middleware;
 #[cfg(feature = "openapi")]

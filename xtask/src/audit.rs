@@ -31,6 +31,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("stockade-rest", 6),
     ("stockade-server", 6),
     ("stockade-openapi", 6),
+    ("stockade-mcp", 6),
     ("stockade-redis", 6),
     ("stockade-rpc", 6),
     ("stockade-graphql", 6),

@@ -46,6 +46,7 @@ pub(crate) const FACADE_FEATURES: &[&str] = &[
     "idempotency",
     "json-patch",
     "jwks",
+    "mcp",
     "metrics",
     "multipart",
     "postgres",
