@@ -91,7 +91,7 @@
 // Modules:
 // - `client`, `request`: `TestClient`, `TestRequest`, `TestError`.
 // - `response`, `stream`: `TestResponse`, `TestStream`; `event`: `TestEvent`.
-// - `web_socket`: `TestWebSocket`.
+// - `web_socket`: `TestWebSocket`. `mcp`: `TestAgent`, which calls tools.
 // - `cookies`: the jar.
 // - `transport`: in process, or over a port.
 //
@@ -102,6 +102,8 @@ mod client;
 mod cookies;
 mod error;
 mod event;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod request;
 mod response;
 mod stream;
@@ -114,6 +116,8 @@ mod tests;
 pub use client::{DEFAULT_PEER, DEFAULT_TIMEOUT, TestClient};
 pub use error::TestError;
 pub use event::TestEvent;
+#[cfg(feature = "mcp")]
+pub use mcp::{TestAgent, TestToolResult, TestTools};
 pub use request::TestRequest;
 pub use response::{IntoStatus, TestResponse};
 #[cfg(feature = "conformance")]
