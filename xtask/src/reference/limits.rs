@@ -498,6 +498,8 @@ const LIMITS: &[Limit] = &[
     limit("calls of a JSON-RPC batch", "50", &[("rpc/src/rpc.rs", "max_batch: 50,")]),
     limit("concurrent calls of a batch", "8", &[("rpc/src/rpc.rs", "parallel: 8,")]),
     limit("responses to a batch", "8 MiB", &[("rpc/src/rpc.rs", "max_answer: 8 * 1_048_576,")]),
+    limit("tools of an MCP endpoint", "128", &[("mcp/src/mcp.rs", "max_tools: 128,")]),
+    limit("result of a tool", "128 KiB", &[("mcp/src/mcp.rs", "max_result: 128 * 1024,")]),
     limit(
         "items of a page",
         "20, at most 100",

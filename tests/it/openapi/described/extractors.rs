@@ -6,6 +6,7 @@ use stockade::extract::{
     ClientIp, Extension, Headers, LastEventId, Multipart, TypedHeader, UserLifetime,
 };
 use stockade::http::{Uri, Version};
+use stockade::mcp::Progress;
 use stockade::middleware::{
     Cookies, CurrentSession, DeserializeHelpers, ETag, IdempotencyKey, IfMatch, Outcome,
     Preconditions, RequestId, SerializeHelpers, SessionCookie, Signed, TraceContext, Validators,
@@ -224,6 +225,7 @@ fn heads() -> Vec<Case> {
         "FromRequest for Method", [], async |_: Method| "x", GET => 200;
         "FromRequest for Uri", [], async |_: Uri| "x", GET => 200;
         "FromRequest for Version", [], async |_: Version| "x", GET => 200;
+        "FromRequest for Progress", [], async |_: Progress| "x", GET => 200;
         "FromRequest for UserLifetime", [], async |_: UserLifetime| "x", GET => 200;
         "FromRequest for Request", [], async |_: Request| "x", GET => 200;
         "FromRequest for Cookies", [], async |_: Cookies| "x", format!("{GET}\ncookie: a=1") => 200;

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use stockade::RouteDocs;
+use stockade::mcp::Mcp;
 use stockade::middleware::{
     ErrorReply, Metrics, RateLimit, with_body_hooks, with_logging, with_metrics, with_request_id,
     with_serialization, with_tracing,
@@ -49,6 +50,7 @@ fn stages() -> Vec<Case> {
         ("server", row!([], async || -> &'static str { panic!("x") }, GET), 500),
         ("deprecation", deprecated, 200),
         ("user_required", members_alone(), 401),
+        ("mcp_origin", endpoint_for_agents(), 403),
     ]
 }
 
@@ -68,6 +70,14 @@ fn members_alone() -> Row {
     let api = routes! { "x": { ..notes.routes() } };
     let app = create_router(api, quiet()).build().unwrap();
     Row { app, request: GET.to_owned(), bytes: None }
+}
+
+/// The endpoint for agents, with a request from a page of another origin.
+fn endpoint_for_agents() -> Row {
+    let mcp = Mcp::new("x", "1").routes();
+    let api = routes! { "x": { public: "an example", ..mcp } };
+    let app = create_router(api, quiet()).build().unwrap();
+    Row { app, request: "POST /x\norigin: https://evil.test".to_owned(), bytes: None }
 }
 
 /// A route that accepts only numbers, with a request that contains text.
