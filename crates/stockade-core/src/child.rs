@@ -8,13 +8,14 @@ use std::any::Any;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderValue, Method, header};
+use http::request::Parts;
+use http::{Extensions, HeaderValue, Method, header};
 
-use crate::Request;
 use crate::error_settings::Settings;
 use crate::read::Payload;
 use crate::request::{Inner, Replaced};
 use crate::route_context::RouteContext;
+use crate::{HttpBody, LocalPeer, PeerAddr, PeerCredentials, Request};
 
 impl Request {
     /// Creates a request with the same head, parameters, user, client and id,
@@ -51,6 +52,37 @@ impl Request {
             kept_head: None,
         };
         Self { inner: Box::new(inner) }
+    }
+
+    /// Creates a request within this one: another request of the same client,
+    /// with the same peer, id and transport. It does not have the headers, the
+    /// user or the extensions of this request.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn within(&self, head: Parts, body: Bytes) -> Self {
+        let mut req = Self::new(head, HttpBody::empty());
+        let (inner, outer) = (&mut *req.inner, &*self.inner);
+        inner.payload = Payload::Bytes(body);
+        inner.peer = outer.peer;
+        inner.client = outer.client;
+        inner.id.clone_from(&outer.id);
+        inner.is_framed = true;
+        inner.is_on_tls = outer.is_on_tls;
+        let extensions = &mut inner.head.extensions;
+        copy::<PeerAddr>(&outer.head.extensions, extensions);
+        copy::<LocalPeer>(&outer.head.extensions, extensions);
+        copy::<PeerCredentials>(&outer.head.extensions, extensions);
+        req
+    }
+
+    /// Returns true if a body in memory is larger than the limit of the route.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn exceeds_body_limit(&self) -> bool {
+        match &self.inner.payload {
+            Payload::Bytes(bytes) => bytes.len() as u64 > self.inner.max_body,
+            _ => false,
+        }
     }
 
     /// Moves the request to the endpoint for one part of it, with JSON as its
@@ -91,6 +123,13 @@ impl Request {
     #[must_use]
     pub fn settings(&self) -> Settings {
         self.inner.settings
+    }
+}
+
+/// Copies a fact about the peer.
+fn copy<T: Copy + Send + Sync + 'static>(from: &Extensions, to: &mut Extensions) {
+    if let Some(fact) = from.get::<T>() {
+        to.insert(*fact);
     }
 }
 

@@ -205,6 +205,7 @@ macro_rules! rows_of_keywords {
 /// | `path` | a path that replaces the path in the tree |
 /// | `middleware` | `[list]` or a single expression; runs after the middleware of the tree |
 /// | `validation`, `query`, `params` | the schemas of the body, the query and the path parameters |
+/// | `tool` | the description of the route for AI agents, or a `Tool`; needs the feature `mcp` |
 /// | each [setting](#settings) | the setting for this route |
 /// | `options`, `allowed_origins` | for `ws` only: its `WebSocketOptions`, or only the origins; `allowed_origins: false` allows only the same origin |
 ///

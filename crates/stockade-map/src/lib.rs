@@ -10,7 +10,8 @@
 // Contents of the modules:
 // - `route`: `RouteMap` and its parts; `response`, `idempotency`, `route_docs`,
 //   `signature`, `tag`: more parts.
-// - `tool`: routes as tools for AI agents, and the endpoint that offers them.
+// - `tool`: routes as tools for AI agents, and the endpoint that offers them;
+//   `tool_declaration`: `Tool`, which declares a tool.
 // - `authentication`: how a request is authenticated.
 // - `configuration`: the settings under a configuration file.
 // - `problem`: the problem types of errors; `problems`: their schemas.
@@ -46,6 +47,7 @@ mod signature;
 mod tag;
 mod text;
 mod tool;
+mod tool_declaration;
 mod trailing_slash;
 
 pub use authentication::{
@@ -66,6 +68,7 @@ pub use route_docs::RouteDocs;
 pub use signature::SignatureInfo;
 pub use tag::Tag;
 pub use tool::{ArgumentPlace, McpInfo, ToolArgument, ToolHints, ToolInfo};
+pub use tool_declaration::Tool;
 pub use trailing_slash::TrailingSlash;
 
 /// Items for the other crates of stockade. They are exempt from semantic

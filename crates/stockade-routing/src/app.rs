@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use stockade_core::__internal::States;
 use stockade_core::completion::Completions;
@@ -18,6 +18,7 @@ use crate::route::Route;
 use crate::site::Site;
 use crate::stages::Stages;
 use crate::start::Openers;
+use crate::tools::BuiltTools;
 use crate::url::{UrlError, UrlPattern, build_named};
 use stockade_map::TrailingSlash;
 use stockade_map::policy::{Configuration, Policy};
@@ -66,6 +67,8 @@ pub(crate) struct Resolved {
     pub(crate) stages: Stages,
     /// In bytes, for routes without their own limit.
     pub(crate) max_body: u64,
+    /// Itself, for requests within a request.
+    pub(crate) this: Weak<Self>,
 }
 
 /// The compiled routes of a router, shared by all applications built from it.
@@ -90,6 +93,8 @@ pub(crate) struct RouteSet {
     pub(crate) has_own_cors: bool,
     /// The JSON-RPC methods of each route that has some.
     pub(crate) methods: Vec<BuiltMethods>,
+    /// The routes that are tools, if an endpoint offers them.
+    pub(crate) tools: Option<Box<BuiltTools>>,
     pub(crate) names: HashMap<String, UrlPattern>,
     pub(crate) method_not_allowed: bool,
     pub(crate) trailing_slash: TrailingSlash,
@@ -130,6 +135,11 @@ impl RouteSet {
 }
 
 impl Resolved {
+    /// Shares the application, which then refers to itself.
+    pub(crate) fn shared(self) -> Arc<Self> {
+        Arc::new_cyclic(|this| Self { this: Weak::clone(this), ..self })
+    }
+
     /// Returns the context of an error that occurs before all middleware.
     #[cold]
     pub(crate) fn error_context(&self, req: &Request) -> ErrorContext {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use http::{Extensions, Method};
 use stockade_core::__internal::{States, contradictions, example_issues};
@@ -47,6 +47,7 @@ use crate::site_builder::{SiteBuilder, built_sites};
 use crate::stages::Stages;
 use crate::start::Openers;
 use crate::tags::SeenTags;
+use crate::tools::{ToolParts, WaitingTools};
 use crate::trailing_slash::has_other_form;
 use crate::url::UrlPattern;
 use crate::web_socket;
@@ -72,7 +73,7 @@ pub(crate) struct Compiler<'o> {
     options: &'o RouterOptions,
     states: States,
     /// True for the routes of another host.
-    is_hosted: bool,
+    pub(crate) is_hosted: bool,
     mistakes: Vec<ConfigIssue>,
     /// The declared route names. The value describes the route for messages.
     seen_names: HashMap<String, String>,
@@ -101,6 +102,7 @@ pub(crate) struct Compiler<'o> {
     /// The checks that need the types of all routes, each with its route.
     type_checks: Vec<(TypeCheck, String, &'static Location<'static>)>,
     problems: KnownProblems,
+    pub(crate) tools: WaitingTools,
     /// The commands of routes.
     commands: Vec<Command>,
 }
@@ -142,6 +144,7 @@ impl<'o> Compiler<'o> {
             completions: Completions::default(),
             type_checks: Vec::new(),
             problems,
+            tools: WaitingTools::default(),
             commands: Vec::new(),
         }
     }
@@ -196,9 +199,11 @@ impl<'o> Compiler<'o> {
         let site = self.site_of(route.entry.host.as_ref());
         let (method, mut entry) = (route.method, *route.entry);
         let methods = WaitingMethods::of(&mut entry);
+        let tools = ToolParts::of(&mut entry);
         let is_web_socket = entry.web_socket.is_some();
         let (parts, cors, mut page_names) = self.parts_of(&method, &pattern, entry, &mut faults);
         let route = self.add_route(parts, cors, mount.is_some());
+        faults.extend(self.add_tools(route.index, tools));
         faults.extend(
             methods.and_then(|methods| {
                 self.compile_methods(methods, &route, &pattern, &mut page_names)
@@ -642,6 +647,7 @@ impl<'o> Compiler<'o> {
             endpoints: self.routes.iter().map(|route| Arc::clone(&route.endpoint)).collect(),
             all: self.routes,
             methods: self.methods,
+            tools: self.tools.built(),
             names: self.names,
             method_not_allowed: self.options.method_not_allowed,
             trailing_slash: self.options.trailing_slash,
@@ -671,8 +677,9 @@ impl<'o> Compiler<'o> {
             languages,
             stages,
             max_body,
+            this: Weak::new(),
         };
-        Ok(App { resolved: Arc::new(resolved) })
+        Ok(App { resolved: resolved.shared() })
     }
 }
 

@@ -154,10 +154,20 @@ fn begin(
         }
         Some(route) => {
             if route.endpoint.has_subrequests() {
-                scope.meter = Some(meter_of(app, &mut req, scope));
+                prepare_parts(app, route, &mut req, scope);
             }
             ResponseState::Running(run(Arc::clone(&route.endpoint), req))
         }
+    }
+}
+
+/// Prepares a request with parts: calls of tools need the application, and
+/// other parts are counted separately.
+#[cold]
+fn prepare_parts(app: &Resolved, route: &Route, req: &mut Request, scope: &mut RequestScope) {
+    match app.receiving(route) {
+        Some(receiving) => drop(req.extensions_mut().insert(receiving)),
+        None => scope.meter = Some(meter_of(app, req, scope)),
     }
 }
 

@@ -12,13 +12,16 @@ use stockade_core::{
     Middleware, RouteDocs, Setting, Validation,
 };
 use stockade_errors::{ConfigError, ConfigIssue};
+use stockade_map::Tool;
 use stockade_websockets::WebSocketOptions;
 
 use crate::access::Access;
 use crate::commands::Command;
+use crate::into_tool::IntoTool;
 use crate::method_set::MethodSet;
 use crate::route_host::RouteHost;
 use crate::settings::{RouteSettings, runs_before_auth};
+use crate::tools::ToolServer;
 
 /// Returns the middleware of a list, each with the source location of its
 /// addition.
@@ -66,6 +69,11 @@ pub struct RouteEntry {
     pub(crate) docs: BoxedOr<RouteDocs>,
     /// The methods that its requests call by name.
     pub(crate) methods: Option<Box<MethodSet>>,
+    /// The tool that it is for agents. Boxed, like `tool_server`, because most
+    /// routes do not have it.
+    pub(crate) tool: Option<Box<Tool>>,
+    /// The protocol of the tools that it offers.
+    pub(crate) tool_server: Option<Box<ToolServer>>,
     /// True if it is a method that the requests of another route call.
     pub(crate) is_call: bool,
     /// True if its `auth` and its `public` do not replace a required `auth`
@@ -118,6 +126,8 @@ impl RouteEntry {
             rate_exempt_reason: None,
             docs: BoxedOr::default(),
             methods: None,
+            tool: None,
+            tool_server: None,
             is_call: false,
             keeps_outer_auth: false,
             has_subrequests: false,
@@ -337,5 +347,14 @@ setters! {
     /// Names the route for `generate_url`.
     fn name(entry, name: impl Into<String>) {
         entry.name = Some(name.into());
+    }
+
+    /// Makes the route a tool for AI agents, with this description or
+    /// [`Tool`]. The endpoint `Mcp` of the router offers it. A call of the tool
+    /// is a request to the route. Default: the route is not a tool.
+    ///
+    /// It needs the feature `mcp`.
+    fn tool(entry, tool: impl IntoTool) {
+        entry.tool = Some(Box::new(tool.into_tool().at(Location::caller())));
     }
 }

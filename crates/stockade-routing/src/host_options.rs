@@ -1,7 +1,7 @@
 //! [`HostOptions`]: the router options that a server or a host can override.
 // Spec: Router options.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use serde::Deserialize;
 use stockade_core::{IntoSetting, Setting};
@@ -237,7 +237,8 @@ impl App {
             languages,
             stages,
             max_body,
+            this: Weak::new(),
         };
-        Ok(Self { resolved: Arc::new(resolved) })
+        Ok(Self { resolved: resolved.shared() })
     }
 }

@@ -39,6 +39,8 @@
 // - `url`: the paths of named routes.
 // - `method_set`: the methods that the body of a request calls by name;
 //   `built_methods`: the same in the map.
+// - `tools`: routes as tools, and the endpoint that offers them; `into_tool`:
+//   the values of the key `tool`; `subrequest`: a request within a request.
 // - `web_socket`: WebSocket routes; `health`: routes for monitoring.
 // - `trailing_slash`: the other form of a path, and redirects to the declared
 //   form.
@@ -75,6 +77,7 @@ mod host_options;
 mod host_setters;
 mod host_table;
 mod into_rate_limit;
+mod into_tool;
 mod lookup;
 pub mod map;
 #[doc(hidden)]
@@ -99,8 +102,12 @@ mod sites;
 mod stages;
 mod start;
 mod state;
+#[doc(hidden)]
+pub mod subrequest;
 mod table_set;
 mod tags;
+#[doc(hidden)]
+pub mod tools;
 mod tower;
 mod trailing_slash;
 mod tree;
@@ -115,11 +122,12 @@ pub use host::{HostPath, HostResponseFuture, HostRoute, HostRoutes, HostSegment}
 pub use host_options::HostOptions;
 pub use http::Method;
 pub use into_rate_limit::IntoRateLimit;
+pub use into_tool::IntoTool;
 pub use mount::OriginalUri;
 pub use options::{Clock, RouterOptions};
 pub use router::{Router, create_router};
 pub use stockade_macros::routes;
-pub use stockade_map::TrailingSlash;
+pub use stockade_map::{Tool, TrailingSlash};
 pub use tower::AppFuture;
 pub use tree::{IntoNode, Node, RouteTree};
 pub use url::{UrlError, build_url};
@@ -132,5 +140,5 @@ pub mod __internal {
     pub use crate::commands::{Command, pretty};
     pub use crate::dispatch::poll_into;
     pub use crate::head_sink::HeadSink;
-    pub use crate::url::encode_component;
+    pub use crate::url::{UrlPattern, encode_component};
 }

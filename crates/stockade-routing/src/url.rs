@@ -85,14 +85,16 @@ pub fn build_url<'v>(
 
 /// A pattern with the expressions of its parameters, compiled once.
 #[derive(Debug)]
-pub(crate) struct UrlPattern {
+pub struct UrlPattern {
     pattern: Pattern,
     /// By the names of the parameters.
     expressions: Vec<(String, Regex)>,
 }
 
 impl UrlPattern {
-    pub(crate) fn new(pattern: Pattern) -> Self {
+    /// Compiles the expressions of a pattern.
+    #[must_use]
+    pub fn new(pattern: Pattern) -> Self {
         let params = pattern.segments().iter().flat_map(Segment::params);
         let expressions = params.filter_map(|param| {
             let constraint = param.constraint.as_ref()?;
@@ -105,7 +107,10 @@ impl UrlPattern {
     }
 
     /// Builds a path like [`build_url`].
-    pub(crate) fn build<'v>(
+    ///
+    /// # Errors
+    /// Fails like [`build_url`].
+    pub fn build<'v>(
         &self,
         param: impl Fn(&str) -> Option<Cow<'v, str>>,
     ) -> Result<String, UrlError> {

@@ -24,7 +24,7 @@ pub fn keys(page: &Page, library: &Library) -> Result<Vec<String>, String> {
     let listed: Names = nodes.first_codes().into_iter().filter(is_name).collect();
     let mut faults = nodes.differences("key of a node", &listed, &of_node);
 
-    let mut of_route = list("const OWN_KEYS: [&str; 7] =")?;
+    let mut of_route = list("const OWN_KEYS: [&str; 8] =")?;
     of_route.extend(values(literals(between(tree, "is_web_socket() { &[", "] }")?)));
     let routes = page.section("## Keys of route options")?;
     let listed = routes.first_codes().iter().map(|key| key.replace(':', "")).collect();

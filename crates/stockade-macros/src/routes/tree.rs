@@ -107,8 +107,8 @@ pub(crate) const MOUNT: &str = "mount";
 
 /// The route options that a node does not have. Except for `handler`, each is
 /// the name of a `RouteEntry` method that takes the value.
-const OWN_KEYS: [&str; 7] =
-    ["handler", "name", "path", "middleware", "validation", "query", "params"];
+const OWN_KEYS: [&str; 8] =
+    ["handler", "name", "path", "middleware", "validation", "query", "params", "tool"];
 
 /// Generates [`SETTINGS`] from the table that the router also uses.
 macro_rules! settings {

@@ -50,6 +50,9 @@ pub(crate) fn map_of(app: &Resolved, is_hosted: bool) -> RouteMap {
     map.schemas = schemas.used_by(map.routes.iter().chain(&map.fallback));
     map.mistakes.clone_from(&schemas.mistakes);
     map.policy = app.routes.policy.as_deref().map(Policy::info);
+    if let Some(tools) = &app.routes.tools {
+        tools.describe(&mut map);
+    }
     map
 }
 
