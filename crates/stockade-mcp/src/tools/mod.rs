@@ -18,31 +18,6 @@ mod outcome;
 mod schema;
 mod visibility;
 
-pub(crate) use call::{RunningTool, ToolFailure};
-pub(crate) use compile::{CompiledTool, Tools, serving};
+pub(crate) use compile::{Tools, serving};
 pub(crate) use outcome::{CallResult, Outcome};
-pub(crate) use visibility::{FoundTool, Visible};
-
-// Interface for the protocol:
-//
-// serving(entry: RouteEntry, info: McpInfo) -> RouteEntry
-//     Makes the POST entry the endpoint that offers the tools of its router.
-//     `info` has the options of `Mcp`.
-// Tools::of(req: &Request) -> Option<Arc<Tools>>
-//     The tools of the App that received the request; None only if `serving`
-//     was not called for the entry.
-// tools.visible_to(req: &Request) -> Visible
-// tools.list(&Visible) -> Bytes                   the text `[{"name":…},…]`
-// tools.depends_on_caller() -> bool               `cacheScope` is private
-// tools.find(name, &Visible) -> FoundTool<'_>     Found(&CompiledTool), LoginRequired, Unknown
-// tool.name() -> &str
-// tool.child(parent: &Request, arguments: Map<String, Value>) -> Result<Request, ToolFailure>
-//     Add extensions (such as the sink of Progress) to the child before `run`.
-// tool.run(parent: &Request, child: Request) -> Result<RunningTool, ToolFailure>
-//     RunningTool: Future<Output = Response> + Unpin + Send
-// tool.result(response: Response).await -> Outcome
-//     Outcome::Result(CallResult), or Outcome::Unauthorized(Response) for a 401
-//     of the child.
-// CallResult { content: String (text of the JSON array), structured: Option<String>
-//     (JSON text), is_error: bool, status: Option<u16> }
-// CallResult::from(ToolFailure), CallResult::error(text: &str)
+pub(crate) use visibility::FoundTool;
