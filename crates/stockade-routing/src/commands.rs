@@ -112,6 +112,7 @@ impl App {
     /// |---|---|
     /// | `routes` | a line for each route: method, path, access, limits, name, source location |
     /// | `explain POST /users/7` | the route of this request and everything that runs before its handler, or the routes that nearly match |
+    /// | `explain TOOL orders_cancel '{"id": 7}'` | the same for the request of a call to a [tool](crate::RouteEntry::tool) |
     /// | `audit` | a line for each route, public ones first: access, limits, findings; by the [policy](Self::policy) of the router, or by [`Policy::recommended`](stockade_map::policy::Policy::recommended) if it does not have one |
     /// | `audit --config FILE` | the same lines under a [configuration file](stockade_map::policy::Configuration); violations of the policy are an error |
     /// | `audit --html FILE` | writes a report for readers to one file: settings, findings, exceptions, the OWASP API Security Top 10 |

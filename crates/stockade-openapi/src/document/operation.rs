@@ -1,6 +1,7 @@
 //! One operation of a document.
 
 use serde_json::{Map, Value, json};
+use stockade_map::ToolInfo;
 use stockade_map::schemas::schema_name;
 use stockade_routing::map::{
     ContentInfo, FieldInfo, HostInfo, ParamInfo, RouteInfo, SchemeInfo, WebSocketInfo,
@@ -52,6 +53,9 @@ pub(super) fn operation(route: &RouteInfo, written: &Written<'_>) -> Value {
     }
     if let Some(info) = &route.web_socket {
         put("x-websocket", web_socket(info));
+    }
+    if let Some(tool) = &route.tool {
+        put("x-mcp-tool", mcp_tool(tool));
     }
     if written.options.internals {
         put("x-limits", json!(route.limits));
@@ -167,6 +171,31 @@ fn web_socket(info: &WebSocketInfo) -> Value {
         if let Some(more) = more {
             value[key] = more;
         }
+    }
+    value
+}
+
+/// Returns the extension that describes the tool of a route for AI agents: its
+/// name, its texts, its hints, and the arguments with other names than in the
+/// request.
+fn mcp_tool(tool: &ToolInfo) -> Value {
+    let mut value = json!({ "name": tool.name });
+    if let Some(title) = &tool.title {
+        value["title"] = json!(title);
+    }
+    value["description"] = json!(tool.description);
+    value["hints"] = json!({
+        "readOnly": tool.hints.read_only,
+        "destructive": tool.hints.destructive,
+        "idempotent": tool.hints.idempotent,
+        "openWorld": tool.hints.open_world,
+    });
+    let renamed = tool.arguments.iter().filter(|it| !it.original.is_empty());
+    let renamed = renamed.filter(|it| it.name != it.original);
+    let renamed: Map<String, Value> =
+        renamed.map(|it| (it.name.clone(), json!(it.original))).collect();
+    if !renamed.is_empty() {
+        value["renamed"] = renamed.into();
     }
     value
 }

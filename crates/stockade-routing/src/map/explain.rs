@@ -9,7 +9,7 @@ use stockade_core::{Endpoint, HttpBody, Request};
 use stockade_errors::__internal::sort_by;
 use stockade_path::{Pattern, Segment};
 
-use super::build::{info_of, router_info};
+use super::build::{info_of, map_of, router_info};
 use super::{MethodKind, Place, RouteInfo, RouterInfo};
 use crate::app::Resolved;
 use crate::built_methods::name_of;
@@ -38,6 +38,9 @@ pub struct Explanation {
     pub host: Option<String>,
     /// The requested path, without a query.
     pub path: String,
+    /// The called tool, for a line such as `TOOL orders_cancel {"id": 7}`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
     /// The route of the request.
     pub route: Option<RouteInfo>,
     /// The names and the decoded values of the parameters.
@@ -122,8 +125,40 @@ impl fmt::Display for ExplainError {
 
 impl std::error::Error for ExplainError {}
 
-/// Explains a line such as `POST /users/7`.
+/// Explains a line such as `POST /users/7` or `TOOL users_show {"id": 7}`.
 pub(crate) fn explain(app: &Resolved, line: &str) -> Result<Explanation, ExplainError> {
+    match line.trim().split_once(char::is_whitespace) {
+        Some((word, call)) if word.eq_ignore_ascii_case("TOOL") => explain_tool(app, call.trim()),
+        _ => explain_request(app, line),
+    }
+}
+
+/// Explains the call of a tool: its name, and its arguments as JSON.
+fn explain_tool(app: &Resolved, call: &str) -> Result<Explanation, ExplainError> {
+    let fault = |message: String| ExplainError { message };
+    let (name, arguments) = call.split_once(char::is_whitespace).unwrap_or((call, ""));
+    let tools = app.routes.tools.as_ref();
+    let (tools, compiled) = tools
+        .and_then(|tools| Some((tools, tools.compiled()?)))
+        .ok_or_else(|| fault("the router does not have an endpoint for tools".to_owned()))?;
+    let target = (tools.server.explain)(compiled, name, arguments.trim()).map_err(fault)?;
+    let info = map_of(app, false).routes.into_iter().nth(target.route).unwrap_or_default();
+    let host = info.host.as_ref().map(|host| format!("http://{}", host.example()));
+    let (method, path) = (&target.method, &target.path);
+    let line = format!("{method} {}{path}", host.unwrap_or_default());
+    let mut explanation = explain_request(app, &line)?;
+    let found = explanation.route.as_ref();
+    if found.is_none_or(|found| found.location != info.location || found.path != info.path) {
+        return Err(fault(format!("{line:?} does not belong to the route of the tool {name:?}")));
+    }
+    // The stages for whole requests ran for the endpoint.
+    explanation.steps.retain(|it| it.kind != StepKind::Stage || it.name.starts_with(BODIES));
+    explanation.tool = Some(name.to_owned());
+    explanation.route = Some(info);
+    Ok(explanation)
+}
+
+fn explain_request(app: &Resolved, line: &str) -> Result<Explanation, ExplainError> {
     let (method, target) = read(line)?;
     let request = request(&method, target)?;
     let (method, path) = (&*method, request.path());
@@ -131,6 +166,7 @@ pub(crate) fn explain(app: &Resolved, line: &str) -> Result<Explanation, Explain
         method: method.to_owned(),
         host: request.uri().authority().map(ToString::to_string),
         path: path.to_owned(),
+        tool: None,
         route: None,
         params: Vec::new(),
         steps: Vec::new(),
@@ -230,6 +266,9 @@ fn look_up_web_socket<'r>(app: &'r Resolved, request: &Request) -> LookUp<'r> {
     }
 }
 
+/// The beginning of the steps that check a body.
+const BODIES: &str = "bodies";
+
 /// Returns the steps of a request to a route of this router, in order.
 #[must_use]
 pub fn steps_of(router: &RouterInfo, route: &RouteInfo) -> Vec<Step> {
@@ -250,10 +289,10 @@ pub fn steps_of(router: &RouterInfo, route: &RouteInfo) -> Vec<Step> {
         steps.push(stage(format!("rate limit {}{rate}", quota.name)));
     }
     if route.body.is_some() {
-        steps.push(stage(format!("bodies up to {} bytes", route.limits.max_body)));
+        steps.push(stage(format!("{BODIES} up to {} bytes", route.limits.max_body)));
     }
     if let Some(types) = &route.limits.accepts {
-        steps.push(stage(format!("bodies of type {}", types.join(", "))));
+        steps.push(stage(format!("{BODIES} of type {}", types.join(", "))));
     }
     steps.extend(route.middleware.iter().map(|middleware| Step {
         kind: StepKind::Middleware,
@@ -343,6 +382,9 @@ impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let host = self.host.as_deref().unwrap_or_default();
         writeln!(f, "{} {host}{}", self.method, self.path)?;
+        if let Some(tool) = &self.tool {
+            writeln!(f, "  tool     {tool}")?;
+        }
         match (&self.route, self.status) {
             (Some(route), _) => self.write_route(f, route),
             (None, Some(status)) if self.redirect.is_some() => {

@@ -56,7 +56,8 @@ impl App {
 
     /// Explains a request such as `POST /users/7`: its route with everything
     /// that runs before the handler, or the routes that nearly match. `WS
-    /// /chat` is a WebSocket.
+    /// /chat` is a WebSocket, and `TOOL orders_cancel {"id": 7}` the call of a
+    /// tool.
     ///
     /// It uses the lookup for real requests, but does not run a handler or
     /// middleware.
