@@ -1,10 +1,16 @@
 //! Tools for AI agents (MCP): the protocol, the tools, and their calls.
 
+mod calls;
+mod confusion;
 mod metadata;
 mod origins;
 mod progress;
 mod protocol;
+mod schemas;
 mod stdio;
+mod support;
+mod tools;
+mod visibility;
 
 use stockade::mcp::Mcp;
 use stockade::prelude::*;

@@ -44,10 +44,13 @@ fn names_are_checked() {
             POST: { handler: list, tool: Tool::new("Creates an order.").name("orders") },
         },
     });
-    assert_eq!(issues, [format!(
-        "POST /a: tool: duplicate name \"orders\" of a tool, already used at {}:{line}",
-        file!()
-    )]);
+    assert_eq!(
+        issues,
+        [format!(
+            "POST /a: tool: duplicate name \"orders\" of a tool, already used at {}:{line}",
+            file!()
+        )]
+    );
 }
 
 #[test]
@@ -153,7 +156,10 @@ fn a_router_has_one_endpoint_and_at_most_its_tools() {
         "more": { ..public_mcp() },
     });
     assert_eq!(issues.len(), 1, "{issues:?}");
-    assert!(issues[0].starts_with("POST /more: a router can have only one endpoint for tools, and "), "{issues:?}");
+    assert!(
+        issues[0].starts_with("POST /more: a router can have only one endpoint for tools, and "),
+        "{issues:?}"
+    );
     check(
         routes! {
             "mcp": { public: "a test", ..Mcp::new("Test", "1.0.0").max_tools(1).routes() },
@@ -162,16 +168,20 @@ fn a_router_has_one_endpoint_and_at_most_its_tools() {
                 POST: { async || "a", name: "b", tool: "A tool." },
             },
         },
-        &["POST /mcp: the router has 2 tools, but clients accept 1: remove the key `tool` of some \
-           routes, or raise `Mcp::max_tools`"],
+        &[
+            "POST /mcp: the router has 2 tools, but clients accept 1: remove the key `tool` of some \
+           routes, or raise `Mcp::max_tools`",
+        ],
     );
 }
 
 #[test]
 fn the_endpoint_must_authenticate_the_users_of_its_tools() {
-    let api = |endpoint: RouteTree| routes! {
-        "mcp": { ..endpoint },
-        "me": { auth: user_by_token(), GET: { async || "me", name: "me", tool: "Shows the user." } },
+    let api = |endpoint: RouteTree| {
+        routes! {
+            "mcp": { ..endpoint },
+            "me": { auth: user_by_token(), GET: { async || "me", name: "me", tool: "Shows the user." } },
+        }
     };
     check(
         api(public_mcp()),
@@ -200,9 +210,11 @@ fn agents_do_not_send_cookies() {
 fn a_required_header_must_be_an_argument() {
     let needs = Middleware::new(|_: &mut Request| Ok::<(), ApiError>(()))
         .describing(|doc| doc.reads_header("If-Match", true));
-    let api = |tool: Tool| routes! {
-        "mcp": { ..public_mcp() },
-        "a": { PUT: { async || "a", middleware: [needs.clone()], name: "a", tool: tool } },
+    let api = |tool: Tool| {
+        routes! {
+            "mcp": { ..public_mcp() },
+            "a": { PUT: { async || "a", middleware: [needs.clone()], name: "a", tool: tool } },
+        }
     };
     let tool = || Tool::new("A tool.");
     check(
@@ -211,10 +223,12 @@ fn a_required_header_must_be_an_argument() {
            add `Tool::header(\"if-match\")`"],
     );
     check(api(tool().header("If-Match")), &[]);
-    let reserved = |name: &str| format!(
-        "PUT /a: tool: the header {name:?} cannot be an argument, because it describes the client \
+    let reserved = |name: &str| {
+        format!(
+            "PUT /a: tool: the header {name:?} cannot be an argument, because it describes the client \
          or its connection: remove it"
-    );
+        )
+    };
     for name in ["cookie", "authorization", "x-forwarded-for", "host", "mcp-name"] {
         check(api(tool().header("if-match").header(name)), &[&reserved(name)]);
     }
@@ -228,21 +242,27 @@ fn renames_must_fit() {
         first: String,
     }
     let list = async |Query(filter): Query<Filter>| filter.first;
-    let api = |tool: Tool| routes! {
-        "mcp": { ..public_mcp() },
-        "a": { ":id": { GET: { list, name: "a", tool: tool } } },
+    let api = |tool: Tool| {
+        routes! {
+            "mcp": { ..public_mcp() },
+            "a": { ":id": { GET: { list, name: "a", tool: tool } } },
+        }
     };
     let tool = || Tool::new("A tool.");
     check(
         api(tool()),
-        &["GET /a/:id: tool: clients do not accept \"first-name\" as the name of an argument: add \
-           `Tool::rename(\"first-name\", …)` with letters, digits and `_`"],
+        &[
+            "GET /a/:id: tool: clients do not accept \"first-name\" as the name of an argument: add \
+           `Tool::rename(\"first-name\", …)` with letters, digits and `_`",
+        ],
     );
     check(api(tool().rename("first-name", "first_name")), &[]);
     check(
         api(tool().rename("first-name", "id")),
-        &["GET /a/:id: tool: two arguments have the name \"id\": add `Tool::rename(\"first-name\", \
-           …)`"],
+        &[
+            "GET /a/:id: tool: two arguments have the name \"id\": add `Tool::rename(\"first-name\", \
+           …)`",
+        ],
     );
     check(
         api(tool().rename("first-name", "first_name").rename("last", "last_name")),
@@ -254,15 +274,17 @@ fn renames_must_fit() {
 fn tokens_for_the_endpoint_must_be_valid_for_its_tools() {
     let url = "https://api.example.com/mcp";
     let secret = Secret::new("a secret of thirty-two bytes or more").unwrap();
-    let api = |endpoint: TokenVerifier, route: TokenVerifier| routes! {
-        "mcp": {
-            auth: Auth::tokens(secret.clone(), endpoint),
-            ..Mcp::new("Test", "1.0.0").url(url).routes()
-        },
-        "me": {
-            auth: Auth::tokens(secret.clone(), route),
-            GET: { async || "me", name: "me", tool: "Shows the user." },
-        },
+    let api = |endpoint: TokenVerifier, route: TokenVerifier| {
+        routes! {
+            "mcp": {
+                auth: Auth::tokens(secret.clone(), endpoint),
+                ..Mcp::new("Test", "1.0.0").url(url).routes()
+            },
+            "me": {
+                auth: Auth::tokens(secret.clone(), route),
+                GET: { async || "me", name: "me", tool: "Shows the user." },
+            },
+        }
     };
     let verifier = TokenVerifier::new;
     let agents = || verifier().audience(url);
@@ -289,16 +311,20 @@ fn hints_must_not_contradict_each_other() {
                 async || "a", name: "a", tool: Tool::new("A tool.").read_only(true).destructive(true),
             } },
         },
-        &["POST /a: tool: `read_only` and `destructive` are both true: a call that changes nothing \
-           cannot destroy data"],
+        &[
+            "POST /a: tool: `read_only` and `destructive` are both true: a call that changes nothing \
+           cannot destroy data",
+        ],
     );
 }
 
 #[test]
 fn an_output_schema_needs_one_object() {
-    let api = |tool: Tool| routes! {
-        "mcp": { ..public_mcp() },
-        "a": { GET: { async || Json(vec![1_u32]), name: "a", tool: tool } },
+    let api = |tool: Tool| {
+        routes! {
+            "mcp": { ..public_mcp() },
+            "a": { GET: { async || Json(vec![1_u32]), name: "a", tool: tool } },
+        }
     };
     check(
         api(Tool::new("A tool.").output_schema(true)),
