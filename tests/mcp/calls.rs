@@ -2,7 +2,7 @@
 //! receives.
 
 use stockade::auth::{TokenVerifier, generate_jwt};
-use stockade::http::HeaderMap;
+use stockade::extract::Headers;
 use stockade::mcp::{Mcp, Tool};
 use stockade::prelude::*;
 use stockade::testing::TestClient;
@@ -12,7 +12,7 @@ use crate::block_on;
 use crate::support::{public_mcp, user_by_token};
 
 /// Returns the request that the route received.
-async fn echo(req: &mut Request) -> Result<Json<Value>, ApiError> {
+async fn echo(mut req: Request) -> Result<Json<Value>, ApiError> {
     let body = req.bytes().await?;
     let headers: Vec<String> = req
         .headers()
@@ -52,12 +52,11 @@ fn client(api: RouteTree) -> TestClient {
 
 #[test]
 fn arguments_become_the_parts_of_a_request() {
-    let save =
-        async |Query(search): Query<Search>, Body(order): Body<NewOrder>, head: HeaderMap| {
-            let Search { text, tag, exact, ids } = search;
-            let header = head.get("x-note").map(|it| it.to_str().unwrap().to_owned());
-            format!("{text:?} {tag:?} {exact:?} {ids:?} {} {:?} {header:?}", order.city, order.zip)
-        };
+    let save = async |Query(search): Query<Search>, Body(order): Body<NewOrder>, head: Headers| {
+        let Search { text, tag, exact, ids } = search;
+        let header = head.get("x-note").map(|it| it.to_str().unwrap().to_owned());
+        format!("{text:?} {tag:?} {exact:?} {ids:?} {} {:?} {header:?}", order.city, order.zip)
+    };
     let agent = client(routes! {
         "mcp": { ..public_mcp() },
         "orders": { POST: {
@@ -255,7 +254,7 @@ fn result_of(status: u16, media_type: &'static str, body: &'static [u8]) -> Valu
     let agent = client(routes! {
         "mcp": { public: "a test", ..mcp.routes() },
         "x": { GET: {
-            async move || {
+            move || async move {
                 let mut response = response(status, media_type, body);
                 if status == 303 {
                     response.headers_mut().insert(header::LOCATION, "/orders/7".parse().unwrap());

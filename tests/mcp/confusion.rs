@@ -27,7 +27,7 @@ fn client() -> TestClient {
         "pages": {
             ":name": { "edit": { GET: async || "editor" } },
             ":name?": { GET: {
-                async |req: &mut Request| format!("page {:?}", req.param("name")),
+                async |req: Request| format!("page {:?}", req.param("name")),
                 name: "page", tool: "Shows a page.",
             } },
         },

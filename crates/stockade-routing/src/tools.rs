@@ -33,6 +33,18 @@ pub struct ToolServer {
     /// Returns the request of a call: the name of the tool, and its arguments
     /// as JSON text.
     pub explain: fn(&CompiledTools, &str, &str) -> Result<ToolTarget, String>,
+    /// Creates the function that compiles the tools at the end of the build.
+    pub inspector: ToolInspector,
+}
+
+/// A pointer to the function that compiles tools. The build refers to maps only
+/// through it, which keeps their code out of programs without tools.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolInspector(fn() -> Inspector);
+
+impl ToolInspector {
+    /// The only value.
+    pub const NEW: Self = Self(|| Inspector::new(|app, map| compile_tools(&app.resolved, map)));
 }
 
 /// The routes of an application that are tools, and their endpoint. The numbers
@@ -138,9 +150,6 @@ impl WaitingTools {
 impl Compiler<'_> {
     /// Adds the parts of the route at an index. Returns the configuration error
     /// of an endpoint.
-    ///
-    /// An endpoint also adds the function that compiles the tools at the end of
-    /// the build. The build refers to maps only through this function.
     pub(crate) fn add_tools(&mut self, route: usize, parts: ToolParts) -> Option<String> {
         let ToolParts { tool, server, location } = parts;
         self.tools.tools.extend(tool.map(|tool| (route, *tool)));
@@ -155,8 +164,8 @@ impl Compiler<'_> {
                 "a router can have only one endpoint for tools, and {file}:{line} declares another"
             ));
         }
+        self.inspectors.push((server.inspector.0)());
         self.tools.server = Some(WaitingServer { endpoint: route, server, location });
-        self.inspectors.push(Inspector::new(|app, map| compile_tools(&app.resolved, map)));
         None
     }
 }

@@ -13,7 +13,7 @@ use stockade_path::Pattern;
 use stockade_routing::__internal::UrlPattern;
 use stockade_routing::RouteEntry;
 use stockade_routing::subrequest::ReceivingApp;
-use stockade_routing::tools::{CompiledTools, ToolRoutes, ToolServer, ToolTarget};
+use stockade_routing::tools::{CompiledTools, ToolInspector, ToolRoutes, ToolServer, ToolTarget};
 
 use super::arguments::{FORWARDED, body_type, credential_headers};
 use super::describe::describe;
@@ -21,7 +21,8 @@ use super::visibility::{Audience, FoundTool, Visible, VisibleSets};
 
 /// Makes an entry the endpoint that offers the tools of its router.
 pub(crate) fn serving(entry: RouteEntry, info: McpInfo) -> RouteEntry {
-    entry.offering_tools(ToolServer { info, describe, compile, explain })
+    let inspector = ToolInspector::NEW;
+    entry.offering_tools(ToolServer { info, describe, compile, explain, inspector })
 }
 
 /// The tools of an application.
