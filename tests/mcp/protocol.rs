@@ -347,7 +347,11 @@ fn earlier_versions_can_be_off() {
     let response = send(&client, &[("mcp-protocol-version", "2025-11-25")], &legacy("ping", ""));
     let message: Value = response.assert_status(400).json();
     assert_eq!(message["error"]["code"], -32022);
-    let response = send(&client, &[], &legacy("initialize", ""));
+    let response = send(&client, &[], &legacy("initialize", r#""protocolVersion":"2025-11-25""#));
+    let message: Value = response.assert_status(400).json();
+    assert_eq!(message["error"]["code"], -32022);
+    assert_eq!(message["error"]["data"]["requested"], "2025-11-25");
+    let response = send(&client, &[], &legacy("tools/list", ""));
     let message: Value = response.assert_status(400).json();
     assert_eq!(message["error"]["code"], -32602);
     block_on(client.mcp("/mcp").tools()).assert_names(["time"]);

@@ -67,6 +67,12 @@ impl Era {
             return Ok(Self::Legacy);
         }
         if params.meta.version.is_none() {
+            // The first message of a client that knows only earlier versions.
+            if version.is_none()
+                && let Some(requested) = &params.protocol_version
+            {
+                return Err(ProtocolError::unsupported_version(requested));
+            }
             return Err(ProtocolError::params("`_meta` lacks the protocol version"));
         }
         if !params.meta.has_capabilities {
