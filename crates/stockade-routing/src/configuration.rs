@@ -1,7 +1,7 @@
 //! Configuration files: the map of an application under their values.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use serde::Deserialize as _;
 use serde_json::Value;
@@ -138,8 +138,9 @@ impl App {
             languages: old.languages.clone(),
             stages: Stages::new(rules),
             max_body: max_body.unwrap_or(old.max_body),
+            this: Weak::new(),
         };
-        Ok(Self { resolved: Arc::new(resolved) })
+        Ok(Self { resolved: resolved.shared() })
     }
 
     /// Gives the WebSockets that inherit the origins or the largest message of
