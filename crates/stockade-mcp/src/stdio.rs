@@ -112,8 +112,11 @@ impl Endpoint {
 fn read_lines(sender: &mpsc::Sender<Vec<u8>>) {
     for line in io::stdin().lock().split(b'\n') {
         match line {
-            Ok(line) if sender.blocking_send(line).is_ok() => {}
-            Ok(_) => return,
+            Ok(line) => {
+                if sender.blocking_send(line).is_err() {
+                    return;
+                }
+            }
             Err(error) => {
                 log::error!(target: "stockade", "cannot read standard input: {error}");
                 return;

@@ -180,12 +180,11 @@ impl Stream for Events {
         if let Some(report) = self.reports.next(cx) {
             return Poll::Ready(Some(Ok(Event::data(report))));
         }
-        match (&self.running, self.last.take()) {
-            (Some(_), _) => Poll::Pending,
-            (None, last) => {
-                Poll::Ready(last.map(|last| Ok(Event::data(String::from_utf8_lossy(&last)))))
-            }
+        if self.running.is_some() {
+            return Poll::Pending;
         }
+        let last = self.last.take();
+        Poll::Ready(last.map(|last| Ok(Event::data(String::from_utf8_lossy(&last)))))
     }
 }
 

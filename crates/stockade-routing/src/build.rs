@@ -44,7 +44,7 @@ impl Router {
             policy,
             documents_page,
             openers: Openers::of(self.openers),
-            commands: self.commands,
+            commands: self.commands.into_iter().chain(compiler.commands.drain(..)).collect(),
             location: self.location,
             configurations: self.configurations,
         };

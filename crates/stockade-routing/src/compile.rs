@@ -104,7 +104,7 @@ pub(crate) struct Compiler<'o> {
     problems: KnownProblems,
     pub(crate) tools: WaitingTools,
     /// The commands of routes.
-    commands: Vec<Command>,
+    pub(crate) commands: Vec<Command>,
 }
 
 impl<'o> Compiler<'o> {
@@ -342,10 +342,8 @@ impl<'o> Compiler<'o> {
         faults: &mut Vec<String>,
     ) -> (Parts, Option<Arc<Cors>>, PageNames) {
         let mut settings = self.settings_of(&mut entry, faults);
-        let guard = web_socket::compile(&mut entry, self.options, &self.web_socket_rules, faults);
-        let is_web_socket = guard.is_some();
-        let guard = guard.or_else(|| entry.outermost.take().map(|it| *it));
-        self.commands.append(&mut entry.commands);
+        let is_web_socket = entry.web_socket.is_some();
+        let guard = self.guard_of(&mut entry, faults);
         faults.extend(self.covers_only_answers(method, &entry));
         let mut middleware = self.middleware_of(method, guard, &entry, &settings);
         let cors = self.cors_of(&entry, &mut middleware, faults);
@@ -444,6 +442,15 @@ impl<'o> Compiler<'o> {
         }
         let mistakes = faults.into_iter().map(|message| ConfigIssue::new(message).on(FALLBACK));
         self.mistakes.extend(mistakes.map(|mistake| mistake.at(location)));
+    }
+
+    /// Returns the middleware that runs before all other middleware: the rules
+    /// of a WebSocket, or the middleware of another protocol. Takes the commands
+    /// of the entry.
+    fn guard_of(&mut self, entry: &mut RouteEntry, faults: &mut Vec<String>) -> Option<Middleware> {
+        self.commands.append(&mut entry.commands);
+        let guard = web_socket::compile(entry, self.options, &self.web_socket_rules, faults);
+        guard.or_else(|| entry.outermost.take().map(|it| *it))
     }
 
     /// Returns the middleware of a route, after its `guard`: the rules of a
@@ -607,9 +614,7 @@ impl<'o> Compiler<'o> {
     }
 
     pub(crate) fn finish(mut self, extras: Extras) -> Result<App, ConfigError> {
-        let Extras { policy, documents_page, openers, mut commands, location, configurations } =
-            extras;
-        commands.append(&mut self.commands);
+        let Extras { policy, documents_page, openers, commands, location, configurations } = extras;
         let stages = match self.options.stage_rules(self.page_lists.exposed()) {
             Ok(rules) => Some(Stages::new(rules)),
             Err(error) => {
