@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use stockade::RouteEntry;
 use stockade::mcp::{Mcp, Progress};
 use stockade::prelude::*;
 use stockade::testing::TestClient;

@@ -1,6 +1,8 @@
 //! The responses to valid and to bad input, byte for byte, in the order of the
 //! specification.
 
+use std::time::Duration;
+
 use stockade::mcp::Mcp;
 use stockade::prelude::*;
 use stockade::testing::{TestAgent, TestClient, TestResponse};

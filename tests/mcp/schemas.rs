@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use stockade::mcp::{Mcp, Tool};
-use stockade::openapi::create_document;
+use stockade::openapi::document;
 use stockade::prelude::*;
 use stockade::testing::TestClient;
 
@@ -294,7 +294,7 @@ fn the_map_describes_the_tool_and_its_endpoint() {
 
 #[test]
 fn the_document_describes_the_tool() {
-    let document = create_document(&app().route_map(), &("Shop", "1.0.0").into()).unwrap();
+    let document = document(&app().route_map(), &("Shop", "1.0.0").into()).unwrap();
     assert_eq!(
         document["paths"]["/orders/{id}"]["delete"]["x-mcp-tool"],
         json!({

@@ -23,7 +23,7 @@ fn client(calls: &Arc<AtomicU32>) -> TestClient {
     });
     let signed_in = with_auth(user_by_token());
     let maybe = with_auth(user_by_token().required(false));
-    let vip = with_permission(|user: &Value| user["role"] == "vip");
+    let vip = with_permission(|user: &Value, _: &Request| user["role"] == "vip");
     let api = routes! {
         "mcp": { public: "some tools are public", middleware: [maybe], ..Mcp::new("Shop", "1.0.0").routes() },
         "time": { GET: { async || "12:30", name: "time", tool: "Returns the time." } },

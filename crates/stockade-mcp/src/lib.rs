@@ -41,3 +41,5 @@ mod tools;
 
 pub use mcp::Mcp;
 pub use progress::Progress;
+#[doc(inline)]
+pub use stockade_map::Tool;
