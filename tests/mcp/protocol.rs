@@ -100,7 +100,7 @@ fn an_invalid_message_has_no_id() {
     let expected = r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid Request"}}"#;
     let batch = format!("[{}]", legacy("ping", ""));
     for body in [
-        &batch,
+        batch.as_str(),
         "[]",
         "7",
         r#"{"jsonrpc":"2.0","id":1}"#,
