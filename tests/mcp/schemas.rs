@@ -17,7 +17,7 @@ struct Filter {
     #[serde(rename = "page[size]")]
     #[schema(minimum = 1, maximum = 50)]
     page_size: Option<u8>,
-    #[schema(maximum = 18_446_744_073_709_551_615)]
+    #[schema(maximum = 18_446_744_073_709_551_615_u64)]
     after: Option<u64>,
 }
 
