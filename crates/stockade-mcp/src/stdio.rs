@@ -283,7 +283,43 @@ const USAGE: &str = "mcp --stdio [--authorization-from VARIABLE]";
 
 #[cfg(test)]
 mod tests {
+    use std::future::pending;
+    use std::time::Duration;
+
+    use http::Method;
+    use stockade_routing::{RouteEntry, RouteTree, RouterOptions, create_router};
+
     use super::*;
+    use crate::Mcp;
+
+    /// A program with a tool that never ends.
+    fn program() -> App {
+        let wait = RouteEntry::new(async || pending::<()>().await).name("wait").tool("Waits.");
+        let wait = RouteTree::new().method(Method::POST, wait);
+        let mcp = Mcp::new("Waiting", "1").routes();
+        let tree = RouteTree::new().segment("mcp", mcp).segment("wait", wait);
+        create_router(tree, RouterOptions::new()).build().unwrap()
+    }
+
+    /// Time passes only if nothing else happens, so a call that does not end
+    /// fails the test at once.
+    #[tokio::test(start_paused = true)]
+    async fn a_cancelled_call_ends() {
+        let app = program();
+        let endpoint = Endpoint::of(&app.route_map(), None).unwrap();
+        let (lines, receiver) = mpsc::channel(8);
+        let (output, mut messages) = mpsc::channel(8);
+        let served = tokio::spawn(serve(app, endpoint, receiver, output));
+        let line = |text: &str| lines.try_send(text.as_bytes().to_vec()).unwrap();
+        line(r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"wait"}}"#);
+        line(r#"{"jsonrpc":"2.0","id":8,"method":"ping"}"#);
+        // The call runs by now.
+        assert_eq!(messages.recv().await.unwrap(), r#"{"jsonrpc":"2.0","id":8,"result":{}}"#);
+        line(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#);
+        drop(lines);
+        tokio::time::timeout(Duration::from_secs(5), served).await.unwrap().unwrap();
+        assert_eq!(messages.recv().await, None);
+    }
 
     #[test]
     fn finds_the_ids_of_a_message() {
