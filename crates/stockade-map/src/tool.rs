@@ -115,6 +115,10 @@ pub struct McpInfo {
     pub name: String,
     /// The version of the server.
     pub version: String,
+    /// The text about all tools that a model reads; `None` if the endpoint does
+    /// not have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
     /// The public URL of the endpoint; `None` if it is not declared. Tokens
     /// must name it as their audience.
     #[serde(default, skip_serializing_if = "Option::is_none")]

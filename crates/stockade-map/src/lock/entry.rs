@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::compare::value_of;
+use super::tool::{McpLock, ToolLock};
 use crate::problems::members_schema;
 use crate::{
     BodyDoc, BodyInfo, CorsInfo, IdempotencyInfo, MiddlewareInfo, ParamInfo, QuotaInfo,
@@ -59,6 +60,10 @@ pub(super) struct RouteLock {
     pub(super) idempotency: Option<IdempotencyInfo>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) signature: Option<SignatureInfo>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) tool: Option<ToolLock>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) mcp: Option<McpLock>,
     /// In the order of execution.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) middleware: Vec<String>,
@@ -70,7 +75,7 @@ pub(super) struct RouteLock {
 }
 
 /// The members of [`RouteInfo`] that a lock omits or stores in another form.
-const NOT_OTHERS: [&str; 24] = [
+const NOT_OTHERS: [&str; 26] = [
     "access",
     "answers",
     "body",
@@ -84,6 +89,7 @@ const NOT_OTHERS: [&str; 24] = [
     "kind",
     "limits",
     "location",
+    "mcp",
     "method",
     "middleware",
     "name",
@@ -94,6 +100,7 @@ const NOT_OTHERS: [&str; 24] = [
     "query",
     "signature",
     "templates",
+    "tool",
     "web_socket",
 ];
 
@@ -230,6 +237,8 @@ impl RouteLock {
             graphql: route.graphql.as_ref().map(|it| it.members.clone()).unwrap_or_default(),
             idempotency: route.idempotency.clone(),
             signature: route.signature.clone(),
+            tool: route.tool.as_deref().map(ToolLock::of),
+            mcp: route.mcp.as_deref().map(McpLock::of),
             middleware: route.middleware.iter().filter_map(middleware_of).collect(),
             docs,
             others,

@@ -96,6 +96,14 @@ const FIXES: &[(&str, &str)] = &[
         "add `with_cross_origin_protection` again, and trust only the former origins",
     ),
     ("signature-not-required", "read the body of the webhook with `Signed` again"),
+    ("tool-added", "remove `tool` from the route, unless agents may call it"),
+    ("tool-removed", "add `tool` to the route again"),
+    ("tool-renamed", "set the name {before} at the tool: `.name(…)`"),
+    ("tool-hint-loosened", "set the hint `{name}` of the tool to {before} again"),
+    ("tool-argument-renamed", "name the argument {before} again: `.rename(…)`"),
+    ("mcp-added", "remove the endpoint, unless agents may call the tools of the router"),
+    ("mcp-authorization-changed", "list only the former authorization servers: {before}"),
+    ("mcp-legacy-disabled", "remove `.legacy(false)` from the endpoint"),
     ("signature-age-raised", "set `{name}` of the signature to {before} again"),
 ];
 

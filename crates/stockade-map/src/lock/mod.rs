@@ -37,7 +37,8 @@
 //   the comparison.
 // - `methods`: the strictness of the authentication methods.
 // - `graphql`: the members of a GraphQL schema; `idempotency`: the keys of a
-//   route; `signature`: the signatures of its requests.
+//   route; `signature`: the signatures of its requests; `tool`: its tool for
+//   agents, and the endpoint of tools.
 // - `configurations`: the settings under configuration files.
 // - `schema`: the schemas of requests and responses.
 // - `policy`: the rules and exceptions of the policy.
@@ -71,6 +72,7 @@ mod schema;
 mod secrets;
 mod several;
 mod signature;
+mod tool;
 mod unexplained;
 mod write;
 

@@ -12,7 +12,9 @@ use super::rules::{
     ROUTE_DEPRECATED, ROUTE_HIDDEN, ROUTE_SHOWN, ROUTE_TEXT, SUNSET_EARLIER, SUNSET_LATER,
 };
 use super::schema::Direction;
-use super::{access, answers, graphql, idempotency, inputs, limits, methods, router, signature};
+use super::{
+    access, answers, graphql, idempotency, inputs, limits, methods, router, signature, tool,
+};
 use crate::{Need, RouteDocs};
 
 /// Compares the old and the new entry of a route, each with its label.
@@ -34,6 +36,8 @@ pub(super) fn compare(
     graphql::compare(c, &old.graphql, &new.graphql);
     idempotency::compare(c, old.idempotency.as_ref(), new.idempotency.as_ref());
     signature::compare(c, old.signature.as_ref(), new.signature.as_ref());
+    tool::compare(c, old.tool.as_ref(), new.tool.as_ref());
+    tool::endpoint(c, old.mcp.as_ref(), new.mcp.as_ref());
     if old.cors.is_some() || new.cors.is_some() {
         let (before, after) = (&c.old.router.cors, &c.new.router.cors);
         let before = old.cors.as_ref().or(before.as_ref());
@@ -56,6 +60,7 @@ pub(super) fn added(c: &mut Comparison<'_>, label: &str, new: &RouteLock) {
         let reason = new.access.public.as_deref().unwrap_or("without a reason");
         c.note(ROUTE_ADDED_OPEN, "access/public", Value::Null, reason);
     }
+    tool::added(c, new.tool.as_ref(), new.mcp.as_ref());
 }
 
 /// Compares the members that [`AS_A_WHOLE`] lists.

@@ -116,7 +116,8 @@ pub(super) fn cors(c: &mut Comparison<'_>, old: Option<&CorsInfo>, new: Option<&
     }
 }
 
-fn origins(c: &mut Comparison<'_>, at: &str, old: &[String], new: &[String]) {
+/// Compares lists of allowed origins.
+pub(super) fn origins(c: &mut Comparison<'_>, at: &str, old: &[String], new: &[String]) {
     let holds =
         |list: &[String], origin: &String| list.contains(origin) || list.iter().any(|it| it == "*");
     if new.iter().any(|origin| !holds(old, origin)) {

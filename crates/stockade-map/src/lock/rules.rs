@@ -244,6 +244,23 @@ rules! {
     SIGNATURE_OLDER "signature-age-raised" WEAKENING "older signatures are accepted, so a recorded request can be sent again for longer";
     SIGNATURE_YOUNGER "signature-age-lowered" BREAKING "only younger signatures are accepted";
 
+    TOOL_ADDED "tool-added" WEAKENING "agents may call a route as a tool";
+    TOOL_REMOVED "tool-removed" BREAKING "agents may no longer call a route as a tool";
+    TOOL_RENAMED "tool-renamed" BREAKING "a tool has another name, which agents and their rules contain";
+    TOOL_TEXT "tool-text-changed" WEAKENING "a model reads other texts: the title or the description of a tool, the texts of its arguments, or the texts of the endpoint";
+    TOOL_HINT_LOOSER "tool-hint-loosened" WEAKENING "a hint makes clients less careful, so they may call a tool before the user agrees";
+    TOOL_HINT_STRICTER "tool-hint-tightened" COMPATIBLE "a hint makes clients more careful before they call a tool";
+    TOOL_ARGUMENT_ADDED "tool-argument-added" COMPATIBLE "a tool has a new argument";
+    TOOL_ARGUMENT_RENAMED "tool-argument-renamed" BREAKING "an argument of a tool has another name";
+    TOOL_ARGUMENT_REMOVED "tool-argument-removed" BREAKING "a tool no longer has an argument";
+    TOOL_OUTPUT "tool-output-changed" BREAKING "the results of a tool have structured content, or no longer have it";
+    MCP_ADDED "mcp-added" WEAKENING "an endpoint offers the tools of the router to agents";
+    MCP_REMOVED "mcp-removed" BREAKING "no endpoint offers tools to agents";
+    MCP_URL "mcp-url-changed" BOTH "the endpoint of tools has another URL, which tokens name as their audience";
+    MCP_AUTHORIZATION "mcp-authorization-changed" BOTH "the endpoint of tools sends users to other authorization servers";
+    MCP_LEGACY_ON "mcp-legacy-enabled" COMPATIBLE "the endpoint of tools serves clients of earlier protocol versions";
+    MCP_LEGACY_OFF "mcp-legacy-disabled" BREAKING "the endpoint of tools rejects clients of earlier protocol versions";
+
     ORIGIN_ADDED "origin-added" WEAKENING "more origins can read responses, or connect";
     ORIGIN_REMOVED "origin-removed" BREAKING "fewer origins can read responses, or connect";
     CREDENTIALS_ON "credentials-allowed" WEAKENING "other origins may send credentials";

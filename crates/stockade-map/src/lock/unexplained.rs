@@ -20,8 +20,8 @@ use crate::schemas::PLACE as SCHEMAS;
 const OF_TEXT: [&str; 3] = ["docs", "named", "operation_id"];
 
 /// Members that consist of independent parts.
-const WITH_PARTS: [&str; 6] =
-    ["access", "answers", "idempotency", "limits", "signature", "web_socket"];
+const WITH_PARTS: [&str; 8] =
+    ["access", "answers", "idempotency", "limits", "mcp", "signature", "tool", "web_socket"];
 
 /// Reports the differences of a route that no reported change explains. `first`
 /// is the number of changes before the route was compared.
