@@ -12,6 +12,7 @@ mod passwords;
 mod retries;
 mod secrets;
 mod texts;
+mod tools;
 mod uploads;
 mod webhooks;
 
@@ -31,6 +32,7 @@ pub(super) const RECOMMENDED: &[BuiltIn] = &[
     access::MUTATING_NEEDS_USER,
     access::MIDDLEWARE_OPAQUE_GUARD,
     webhooks::WEBHOOKS_SIGNED,
+    tools::TOOL_WRITE_NEEDS_USER,
     limits::BODY_BOUNDED,
     limits::RATE_LIMITED,
     exposure::WILDCARD_EXPOSED,
@@ -70,6 +72,7 @@ pub(super) const STRICT: &[BuiltIn] = &[
     authentication::TOKENS_SHORT,
     authentication::REVOCATIONS_CHECKED,
     uploads::UPLOADS_DOWNLOADED,
+    tools::TOOL_HINTS_LOOSENED,
 ];
 
 /// Returns the findings of `find` for each route and the fallback.
