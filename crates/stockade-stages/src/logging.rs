@@ -47,6 +47,11 @@ use crate::observation::{AccessLogLine, Observation};
 /// | `trace_id` | the id in a valid `traceparent` |
 /// | `aborted` | true if the client disconnected before it had the whole response, or if the response ended with an error; an event stream that a shutdown ends is complete |
 ///
+/// A call of a tool for AI agents has a second line, with the route of the tool
+/// and the same request id. It ends with `tool=orders_show` and has two further
+/// keys: `tool`, and `mcp_client`, at most 64 characters of the name and the
+/// version that the client claims.
+///
 /// An unknown value is null. A complete response gets its line immediately; a
 /// stream gets its line when it ends. The line of a request has `method`,
 /// `route`, `path`, `client` and `request_id`.

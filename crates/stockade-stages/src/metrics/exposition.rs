@@ -72,14 +72,20 @@ fn durations(text: &mut String, series: &Series) -> fmt::Result {
     writeln!(text, "{NAME}_count{{{labels}}} {all}")
 }
 
-/// Method and route as labels.
+/// Method, route and tool as labels.
 struct Labels<'s>(&'s Series);
 
 impl fmt::Display for Labels<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (route, tool) = self.0.route_and_tool();
         write!(f, "method=\"{}\",route=\"", self.0.method)?;
-        write_escaped(f, &self.0.route)?;
-        f.write_char('"')
+        write_escaped(f, route)?;
+        f.write_char('"')?;
+        match tool {
+            // A tool's name is never escaped.
+            Some(tool) => write!(f, ",tool=\"{tool}\""),
+            None => Ok(()),
+        }
     }
 }
 
@@ -99,6 +105,7 @@ mod tests {
     use http::StatusCode;
 
     use super::super::reason::Reason;
+    use super::super::series::tool_series;
     use super::*;
 
     #[test]
@@ -139,6 +146,16 @@ mod tests {
              http_requests_in_flight{{{labels}}} 0\n"
         );
         assert_eq!(write(&[&series]), expected);
+    }
+
+    #[test]
+    fn the_calls_of_a_tool_have_its_label() {
+        let series = Series::new("GET", &tool_series(Some("/orders/:id"), "orders_show"));
+        series.record(StatusCode::OK, None, Duration::from_millis(1));
+        let text = write(&[&series]);
+        let labels = r#"method="GET",route="/orders/:id",tool="orders_show""#;
+        assert!(text.contains(&format!("http_requests_total{{{labels},status=\"200\"}} 1\n")));
+        assert!(text.contains(&format!("http_requests_in_flight{{{labels}}} 0\n")), "{text}");
     }
 
     #[test]

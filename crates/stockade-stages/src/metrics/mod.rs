@@ -20,6 +20,10 @@
 //! metrics exist only on the built-in server, and if the router may have
 //! WebSocket routes.
 //!
+//! A call of a tool for AI agents is also counted with the label `tool`, under
+//! the method and the route of the tool. Its request is counted under the route
+//! of the endpoint, without this label.
+//!
 //! [`Metrics::add_source`] adds the metrics of other parts of a program, such
 //! as a connection to Redis.
 //!
@@ -62,6 +66,7 @@ mod with_metrics;
 pub(crate) use reason::Reason;
 pub(crate) use registry::InFlight;
 pub use registry::{Metrics, MetricsText};
+pub(crate) use series::tool_series;
 pub use source::{HistogramValue, MetricsSource, MetricsWriter};
 #[doc(hidden)]
 pub use usage::Resource;

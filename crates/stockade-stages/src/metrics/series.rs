@@ -9,10 +9,20 @@ use http::StatusCode;
 
 use super::reason::Reason;
 
+/// Returns the route of a series that counts the calls of a tool. A pattern
+/// never contains the separator.
+pub(crate) fn tool_series(route: Option<&str>, tool: &str) -> String {
+    format!("{}{TOOL}{tool}", route.unwrap_or("(none)"))
+}
+
+/// The separator of a route and a tool.
+const TOOL: char = '\0';
+
 /// The counters of one method and route.
 #[derive(Debug)]
 pub(super) struct Series {
     pub(super) method: &'static str,
+    /// The pattern; for calls of a tool, with the tool at its end.
     pub(super) route: Box<str>,
     pub(super) in_flight: AtomicU64,
     /// Requests by the index in [`STATUSES`]; then by class, from 1xx to 5xx.
@@ -35,6 +45,14 @@ impl Series {
             rejections: std::array::from_fn(|_| AtomicU64::new(0)),
             buckets: std::array::from_fn(|_| AtomicU64::new(0)),
             sum_micros: AtomicU64::new(0),
+        }
+    }
+
+    /// Returns the pattern of the route, and the tool that requests call.
+    pub(super) fn route_and_tool(&self) -> (&str, Option<&str>) {
+        match self.route.split_once(TOOL) {
+            Some((route, tool)) => (route, Some(tool)),
+            None => (&self.route, None),
         }
     }
 

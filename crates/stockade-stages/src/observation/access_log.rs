@@ -10,6 +10,7 @@ use log::kv::Value;
 use stockade_core::log_text::escaped;
 use stockade_core::{ErrorContext, Request};
 
+use super::tool_call::{LoggedTool, ToolLabels};
 use crate::logging::AccessLog;
 use crate::request_id::{TraceParent, X_REQUEST_ID};
 
@@ -22,6 +23,9 @@ pub(crate) struct AccessLogLine {
     id: Option<String>,
     client: Option<IpAddr>,
     trace: Option<TraceParent>,
+    /// The tool that the request calls; boxed, because most requests do not
+    /// call one.
+    tool: Option<Box<LoggedTool>>,
 }
 
 /// The end of a request.
@@ -72,7 +76,14 @@ impl AccessLogLine {
         let sent = || req.headers().get(X_REQUEST_ID)?.to_str().ok().filter(|id| is_plain(id));
         let id = context.id().or_else(sent).map(|id| escaped(id).to_string());
         let path = options.shows_path().then(|| escaped(req.path()).to_string());
-        Self { context, path, id, client: req.client_ip(), trace: TraceParent::of(req.headers()) }
+        let (client, trace) = (req.client_ip(), TraceParent::of(req.headers()));
+        Self { context, path, id, client, trace, tool: None }
+    }
+
+    /// Names the tool that the request calls.
+    pub(super) fn calling(mut self, req: &Request, labels: &ToolLabels) -> Self {
+        self.tool = Some(Box::new(LoggedTool::of(req, labels)));
+        self
     }
 
     /// Logs the arrival of the request.
@@ -90,6 +101,9 @@ impl AccessLogLine {
 
     /// Logs the end of the request.
     pub(super) fn log_end(&self, end: RequestEnd, duration: Duration) {
+        if let Some(tool) = &self.tool {
+            return self.log_tool(tool, end, duration);
+        }
         let status = end.status.map(|status| status.as_u16());
         let trace = self.trace.map(|trace| trace.trace_id());
         let micros = duration.as_micros();
@@ -107,6 +121,33 @@ impl AccessLogLine {
             trace_id = trace.as_deref(),
             aborted = end.is_aborted().then_some(true);
             "{}{end} {}.{:03}ms{}", Beginning(self), micros / 1_000, micros % 1_000, Names(self)
+        );
+    }
+
+    /// Logs the end of a call. The line of a request without a tool does not
+    /// have its keys.
+    #[cold]
+    fn log_tool(&self, tool: &LoggedTool, end: RequestEnd, duration: Duration) {
+        let status = end.status.map(|status| status.as_u16());
+        let trace = self.trace.map(|trace| trace.trace_id());
+        let micros = duration.as_micros();
+        log::info!(
+            target: TARGET,
+            method = self.context.method().as_str(),
+            route = self.route(),
+            path = self.path.as_deref(),
+            status = status,
+            // Durations above 500,000 years do not occur.
+            duration_us = u64::try_from(micros).unwrap_or(u64::MAX),
+            bytes = end.bytes,
+            client = self.client.as_ref().map(Value::from_display),
+            request_id = self.id.as_deref(),
+            trace_id = trace.as_deref(),
+            aborted = end.is_aborted().then_some(true),
+            tool = &*tool.name,
+            mcp_client = tool.client.as_deref();
+            "{}{end} {}.{:03}ms{}{tool}",
+            Beginning(self), micros / 1_000, micros % 1_000, Names(self)
         );
     }
 

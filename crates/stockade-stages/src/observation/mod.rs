@@ -14,12 +14,15 @@
 // - `request`: `Observation`, the observation of one request.
 // - `access_log`: the line in the log.
 // - `counted_body`: a response body with a byte count.
+// - `tool_call`: the tool of a call, for its line and its counters.
 
 mod access_log;
 mod counted_body;
 mod observers;
 mod request;
+mod tool_call;
 
 pub(crate) use access_log::{AccessLogLine, Ending};
 pub use observers::Observers;
 pub use request::Observation;
+pub use tool_call::{ToolClient, ToolLabels};

@@ -2,7 +2,7 @@
 
 use stockade_core::{Request, RouteDescription};
 
-use super::{AccessLogLine, Observation};
+use super::{AccessLogLine, Observation, ToolLabels};
 use crate::logging::AccessLog;
 #[cfg(feature = "metrics")]
 use crate::metrics::Metrics;
@@ -101,7 +101,7 @@ impl Observers {
         }
         let observation = Observation::begin(req.method()).named(names).logging(line);
         #[cfg(feature = "metrics")]
-        let observation = self.counting(req, observation);
+        let observation = self.counting(req, None, observation);
         #[cfg(feature = "tracing")]
         let observation = match span {
             Some(span) => observation.within(span),
@@ -115,7 +115,23 @@ impl Observers {
     /// under its own label.
     #[must_use]
     pub fn enter_part(&self, req: &Request) -> Option<Observation> {
+        self.part(req, None)
+    }
+
+    /// Begins the observation of a call of a tool, with the id and the span of
+    /// the whole request. Its log line and its counters name the tool.
+    #[must_use]
+    pub fn enter_tool(&self, req: &Request, labels: &ToolLabels) -> Option<Observation> {
+        self.part(req, Some(labels))
+    }
+
+    #[inline]
+    fn part(&self, req: &Request, labels: Option<&ToolLabels>) -> Option<Observation> {
         let line = self.logs().then(|| AccessLogLine::of(req, self.access_log));
+        let line = match labels {
+            Some(labels) => line.map(|line| line.calling(req, labels)),
+            None => line,
+        };
         let is_wanted = line.is_some();
         #[cfg(feature = "metrics")]
         let is_wanted = is_wanted || self.metrics.is_some();
@@ -124,7 +140,7 @@ impl Observers {
         }
         let observation = Observation::begin(req.method()).logging(line);
         #[cfg(feature = "metrics")]
-        let observation = self.counting(req, observation);
+        let observation = self.counting(req, labels, observation);
         Some(observation)
     }
 
@@ -133,11 +149,19 @@ impl Observers {
     }
 
     #[cfg(feature = "metrics")]
-    fn counting(&self, req: &Request, observation: Observation) -> Observation {
-        match &self.metrics {
-            Some(metrics) => observation.counting(metrics, req.method(), req.route()),
-            None => observation,
-        }
+    #[inline]
+    fn counting(
+        &self,
+        req: &Request,
+        labels: Option<&ToolLabels>,
+        observation: Observation,
+    ) -> Observation {
+        let Some(metrics) = &self.metrics else { return observation };
+        let route = match labels {
+            Some(labels) => Some(labels.series()),
+            None => req.route(),
+        };
+        observation.counting(metrics, req.method(), route)
     }
 }
 

@@ -10,7 +10,7 @@ use stockade_errors::locks::lock;
 use super::decision::too_many;
 use super::limiter::RequestCharge;
 use super::{ChargeOutcome, Decision, RateKey, RateLimiter};
-use crate::observation::{Observation, Observers};
+use crate::observation::{Observation, Observers, ToolLabels};
 
 /// The rate limits that have charged a request and also count its parts.
 /// Otherwise, a batch of fifty calls would count as one request. It also
@@ -47,6 +47,13 @@ impl Meter {
     #[must_use]
     pub fn enter_part(&self, part: &Request) -> Option<Observation> {
         self.observers.as_ref()?.enter_part(part)
+    }
+
+    /// Begins the observation of a call of a tool. Returns `None` if no observer
+    /// needs it.
+    #[must_use]
+    pub fn enter_tool(&self, call: &Request, labels: &ToolLabels) -> Option<Observation> {
+        self.observers.as_ref()?.enter_tool(call, labels)
     }
 
     /// Adds a limit that has let the request pass.
