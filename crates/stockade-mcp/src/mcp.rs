@@ -217,6 +217,7 @@ impl Mcp {
     /// Returns the options for the map.
     fn info(&self) -> McpInfo {
         let mut info = McpInfo::new(self.name.clone(), self.version.clone());
+        info.instructions.clone_from(&self.instructions);
         info.url.clone_from(&self.url);
         info.authorization_servers.clone_from(&self.authorization_servers);
         info.allowed_origins = self.allowed_origins.clone().unwrap_or_default();

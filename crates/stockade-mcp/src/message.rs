@@ -9,6 +9,7 @@
 use std::borrow::Cow;
 
 use stockade_json::{Reader, Refused};
+use stockade_routing::subrequest::ToolClient;
 
 /// A request or a notification.
 #[derive(Debug)]
@@ -92,6 +93,9 @@ pub(crate) struct Meta<'t> {
     pub(crate) has_capabilities: bool,
     /// The text of a string or an integer; `None` for any other value.
     pub(crate) progress_token: Option<&'t str>,
+    /// The text of the object that describes the client; `None` for any other
+    /// value.
+    client: Option<&'t str>,
 }
 
 impl<'t> Meta<'t> {
@@ -99,20 +103,30 @@ impl<'t> Meta<'t> {
         if !meta.starts_with('{') {
             return Some(Self::default());
         }
-        let [version, capabilities, token] = members(meta, META)?;
+        let [version, capabilities, token, client] = members(meta, META)?;
         Some(Self {
             version: version.and_then(text_of),
             has_capabilities: capabilities.is_some_and(|it| it.starts_with('{')),
             progress_token: token.filter(|token| is_id(token)),
+            client: client.filter(|client| client.starts_with('{')),
         })
+    }
+
+    /// Returns the client for the log; `None` if it is not known, or if the log
+    /// does not need it.
+    pub(crate) fn client(&self) -> Option<ToolClient> {
+        let client = self.client.filter(|_| ToolClient::is_wanted())?;
+        let [name, version] = members(client, ["name", "version"])?.map(|it| it.and_then(text_of));
+        Some(ToolClient::new(&name?, &version.unwrap_or_default()))
     }
 }
 
 /// The members of `_meta`.
-const META: [&str; 3] = [
+const META: [&str; 4] = [
     "io.modelcontextprotocol/protocolVersion",
     "io.modelcontextprotocol/clientCapabilities",
     "progressToken",
+    "io.modelcontextprotocol/clientInfo",
 ];
 
 /// Returns the texts of the members with these names in a valid value. Returns

@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 use stockade_core::reply::{EndsAtShutdown, Event, Sse};
 use stockade_core::{BoxFuture, Reply as _, Request, Response};
 use stockade_errors::ApiError;
+use stockade_routing::subrequest::ToolClient;
 
 use crate::message::Params;
 use crate::progress::{Reports, ReportsOfCall};
@@ -42,7 +43,8 @@ pub(crate) async fn call(
     let token = params.meta.progress_token.filter(|_| accepts_events(req.headers()));
     let reports = token.map(|token| Arc::new(Reports::new(token)));
     let name = params.name.map(Cow::into_owned).unwrap_or_default();
-    let mut running: Running = Box::pin(run(req, name, arguments, reports.clone()));
+    let client = params.meta.client();
+    let mut running: Running = Box::pin(run(req, name, arguments, (reports.clone(), client)));
     let Some(reports) = reports else { return asked.finish(running.await) };
     match poll_fn(|cx| begin(&mut running, &reports, cx)).await {
         Begun::Reported(first) => {
@@ -74,7 +76,7 @@ async fn run(
     req: Request,
     name: String,
     arguments: Map<String, Value>,
-    reports: Option<Arc<Reports>>,
+    (reports, client): (Option<Arc<Reports>>, Option<ToolClient>),
 ) -> Ended {
     let Some(tools) = Tools::of(&req) else {
         let error = "this is a bug in stockade: the tools of the endpoint were not compiled";
@@ -88,6 +90,9 @@ async fn run(
     let running = tool.child(&req, arguments).and_then(|mut child| {
         if let Some(reports) = reports {
             child.extensions_mut().insert(ReportsOfCall(reports));
+        }
+        if let Some(client) = client {
+            child.extensions_mut().insert(client);
         }
         tool.run(&req, child)
     });

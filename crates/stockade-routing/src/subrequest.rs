@@ -15,6 +15,7 @@ use std::task::{Context, Poll};
 use stockade_core::endpoint_internals::{RunningHandler, run};
 use stockade_core::{BodyError, Request, Response};
 use stockade_stages::observation::Observation;
+pub use stockade_stages::observation::{ToolClient, ToolLabels};
 use stockade_stages::rate_limit::meter::Meter;
 
 use crate::app::Resolved;
@@ -53,15 +54,20 @@ impl ReceivingApp {
         Arc::downcast(Arc::clone(compiled)).ok()
     }
 
-    /// Runs a request within a request. Returns `None` if the request does not
-    /// match the route at this index of the map.
+    /// Runs a request within a request: the call of a tool. Returns `None` if the
+    /// request does not match the route at this index of the map.
     #[must_use]
-    pub fn run(&self, route: usize, mut req: Request) -> Option<RunningSubrequest> {
+    pub fn run(
+        &self,
+        route: usize,
+        labels: &ToolLabels,
+        mut req: Request,
+    ) -> Option<RunningSubrequest> {
         let app = &self.app;
         let found = find_route(app, &mut req).filter(|found| found.index == route)?;
         let endpoint = &found.endpoint;
         let observers = app.stages.observers();
-        let observation = observers.and_then(|observers| observers.enter_part(&req));
+        let observation = observers.and_then(|observers| observers.enter_tool(&req, labels));
         let state = if req.exceeds_body_limit() {
             let error = BodyError::TooLarge.into();
             State::Refused(Some(Box::new(app.error_context(&req).answer(error))))

@@ -70,7 +70,7 @@ impl CompiledTool {
     pub(crate) fn run(&self, parent: &Request, child: Request) -> Result<RunningTool, ToolFailure> {
         let app = ReceivingApp::of(parent);
         let app = app.ok_or_else(|| ToolFailure::new("The application cannot call tools"))?;
-        app.run(self.route, child).ok_or_else(|| {
+        app.run(self.route, &self.labels, child).ok_or_else(|| {
             ToolFailure::new("Invalid arguments: the path does not belong to this tool")
         })
     }

@@ -12,7 +12,7 @@ use stockade_map::{ArgumentPlace, McpInfo, RouteInfo, RouteMap, ToolInfo};
 use stockade_path::Pattern;
 use stockade_routing::__internal::UrlPattern;
 use stockade_routing::RouteEntry;
-use stockade_routing::subrequest::ReceivingApp;
+use stockade_routing::subrequest::{ReceivingApp, ToolLabels};
 use stockade_routing::tools::{CompiledTools, ToolInspector, ToolRoutes, ToolServer, ToolTarget};
 
 use super::arguments::{FORWARDED, body_type, credential_headers};
@@ -37,6 +37,8 @@ pub(crate) struct Tools {
 #[derive(Debug)]
 pub(crate) struct CompiledTool {
     pub(super) name: Box<str>,
+    /// Its name and its route, for the log and the metrics.
+    pub(super) labels: ToolLabels,
     /// The index of the route in the map.
     pub(super) route: usize,
     pub(super) method: Method,
@@ -142,6 +144,7 @@ impl CompiledTool {
         let body_type = body_type(route).and_then(|it| HeaderValue::from_str(it).ok());
         Some(Self {
             name: info.name.as_str().into(),
+            labels: ToolLabels::new(Some(&route.path), &info.name),
             route: index,
             method: Method::from_bytes(route.method.as_bytes()).ok()?,
             path: UrlPattern::new(pattern),
