@@ -24,6 +24,7 @@ mod sign_outs;
 mod signatures;
 mod tenants;
 mod tokens;
+mod tools;
 mod uploads;
 
 use std::collections::BTreeMap;
@@ -319,8 +320,9 @@ impl Hardening {
     }
 
     /// Allows attacks with GET requests that reach a handler on routes without
-    /// authentication. Their responses must follow the same rules as all other
-    /// responses.
+    /// authentication, and calls of the tools of GET routes, with the credentials
+    /// of [`users`](Self::users) if they need a user. Their responses must follow
+    /// the same rules as all other responses.
     pub fn allow_reads(mut self) -> Self {
         self.reads = true;
         self
@@ -367,6 +369,9 @@ impl Hardening {
             }
             if self.attacks(AttackFamily::RateLimits) {
                 rate_limits::attack(&mut runner).await;
+            }
+            if self.attacks(AttackFamily::Tools) {
+                tools::attack(&mut runner).await;
             }
             if self.attacks(AttackFamily::Responses) {
                 responses::attack(&mut runner).await;

@@ -92,7 +92,7 @@ fn preflight(target: &AttackTarget, origin: &str) -> Shot {
 }
 
 /// Returns unlisted origins that resemble listed ones.
-fn foreign(listed: &[String]) -> Vec<String> {
+pub(super) fn foreign(listed: &[String]) -> Vec<String> {
     let mut origins = vec!["null".to_owned(), "https://evil.test".to_owned()];
     for origin in listed.iter().take(MAX_LISTED) {
         let Some((scheme, host)) = origin.split_once("://") else { continue };

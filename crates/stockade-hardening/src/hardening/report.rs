@@ -27,6 +27,9 @@ pub enum AttackFamily {
     IdempotencyKeys,
     /// Requests above a rate limit, and headers that forge the client address.
     RateLimits,
+    /// Routes as tools for AI agents: hidden tools, values that lead to other
+    /// routes, foreign pages, cookies, and calls above a rate limit.
+    Tools,
     /// The responses to all attacks: headers and error bodies.
     Responses,
     /// Objects of another user or tenant.
@@ -47,6 +50,7 @@ impl AttackFamily {
         Self::Origins,
         Self::IdempotencyKeys,
         Self::RateLimits,
+        Self::Tools,
         Self::Responses,
         Self::Tenants,
         Self::Uploads,
@@ -65,6 +69,7 @@ impl fmt::Display for AttackFamily {
             Self::Origins => "origins",
             Self::IdempotencyKeys => "idempotency keys",
             Self::RateLimits => "rate limits",
+            Self::Tools => "tools",
             Self::Responses => "responses",
             Self::Tenants => "tenants",
             Self::Uploads => "uploads",

@@ -10,7 +10,7 @@ use http::StatusCode;
 use stockade_core::upgrade::Switch;
 use stockade_core::{HttpBody, Response};
 use stockade_routing::App;
-use stockade_routing::map::{Place, RouteKind, RouteMap, RouterInfo};
+use stockade_routing::map::{Place, RouteInfo, RouteKind, RouteMap, RouterInfo};
 
 use super::attack_target::{AttackTarget, index_of, label_of};
 use super::connection::Connection;
@@ -91,7 +91,7 @@ impl<'h> Runner<'h> {
                 // any route shows that a login has ended.
                 None => AttackFamily::ALL
                     .iter()
-                    .filter(|it| !is_found_later(**it))
+                    .filter(|it| concerns(route, **it))
                     .filter(|it| plan.attacks(**it))
                     .for_each(|family| {
                         report.leave(NotAttacked {
@@ -128,7 +128,7 @@ impl<'h> Runner<'h> {
     }
 
     /// Returns the route that handles a request, if any.
-    pub(super) fn target_of(&self, shot: &Shot) -> Option<&stockade_routing::map::RouteInfo> {
+    pub(super) fn target_of(&self, shot: &Shot) -> Option<&RouteInfo> {
         self.map.routes.get(index_of(&self.app, shot)?)
     }
 
@@ -417,9 +417,13 @@ impl<'h> Runner<'h> {
     }
 }
 
-/// Returns true for families that do not need a path to each route.
-fn is_found_later(family: AttackFamily) -> bool {
-    matches!(family, AttackFamily::Tenants | AttackFamily::Uploads | AttackFamily::SignOuts)
+/// Returns true if the attacks of a family need a path of the route.
+fn concerns(route: &RouteInfo, family: AttackFamily) -> bool {
+    match family {
+        AttackFamily::Tenants | AttackFamily::Uploads | AttackFamily::SignOuts => false,
+        AttackFamily::Tools => route.tool.is_some() || route.mcp.is_some(),
+        _ => true,
+    }
 }
 
 /// Reads a response. The body of a success may be endless, so it is included

@@ -349,7 +349,7 @@ impl Probe<'_, '_> {
                 continue;
             }
             let attack = match &operation.call {
-                Some(Call::GraphQl(_)) => format!("argument `{}`", member.path()),
+                Some(Call::GraphQl(_) | Call::Tool(_)) => format!("argument `{}`", member.path()),
                 _ => format!("body member `{}`", member.path()),
             };
             let attack = format!("{attack} with an id of the other user");

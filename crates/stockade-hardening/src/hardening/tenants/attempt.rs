@@ -10,9 +10,10 @@ use serde_json::Value;
 use super::compare::{has_same_body, is_same, plain};
 use super::crawl::{Probe, is_success};
 use super::names::Verb;
-use super::operation::Operation;
+use super::operation::{Call, Operation};
 use super::{RULE, Who, curl};
 use crate::exchange::Exchange;
+use crate::hardening::tools::message;
 use crate::shot::Shot;
 
 /// A request of the second user with ids of the first user.
@@ -92,13 +93,9 @@ impl Probe<'_, '_> {
         attempt: &Attempt,
         foreign: &Exchange,
     ) -> Found {
-        let is_refused = foreign.status == StatusCode::UNAUTHORIZED
-            || foreign.status == StatusCode::TOO_MANY_REQUESTS;
-        if is_refused {
-            return Found::Nothing(format!(
-                "the response to the second user is {}",
-                foreign.status
-            ));
+        let status = status_of(operation, foreign);
+        if status == StatusCode::UNAUTHORIZED || status == StatusCode::TOO_MANY_REQUESTS {
+            return Found::Nothing(format!("the response to the second user is {status}"));
         }
         if operation.verb != Verb::Read
             && let Some(changed) = self.changed().await
@@ -258,14 +255,15 @@ fn compared(
     foreign: &Exchange,
     controls: &[Exchange],
 ) -> Found {
-    if foreign.status.is_server_error() && controls.iter().all(|it| it.status == foreign.status) {
-        return Found::Nothing(format!("the response is {}, also for unknown ids", foreign.status));
+    let status = status_of(operation, foreign);
+    if status.is_server_error() && controls.iter().all(|it| status_of(operation, it) == status) {
+        return Found::Nothing(format!("the response is {status}, also for unknown ids"));
     }
     let Some(first) = controls.first() else { return Found::Refused };
     let is_stable = controls.iter().all(|it| has_same_body(it, first, &attempt.ids));
     let is_known = match is_stable {
         true => controls.iter().any(|it| is_same(it, foreign, &attempt.ids)),
-        false => controls.iter().any(|it| it.status == foreign.status),
+        false => controls.iter().any(|it| status_of(operation, it) == status),
     };
     let is_invalid = |status: StatusCode| {
         matches!(status, StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY)
@@ -280,7 +278,7 @@ fn compared(
             shown(operation, first)
         ));
     }
-    if is_invalid(first.status) && !is_invalid(foreign.status) {
+    if is_invalid(status_of(operation, first)) && !is_invalid(status) {
         let reason = "the generated unknown id is invalid: set `Hardening::param` or a schema";
         return Found::Nothing(reason.to_owned());
     }
@@ -289,6 +287,18 @@ fn compared(
         shown(operation, foreign),
         shown(operation, first)
     ))
+}
+
+/// Returns the status of a response, or of the route in the result of a tool.
+fn status_of(operation: &Operation, exchange: &Exchange) -> StatusCode {
+    let in_result = || match &operation.call {
+        Some(Call::Tool(_)) => {
+            let body = serde_json::from_slice::<Value>(&exchange.body).ok()?;
+            message::status_of(body.get("result")?)
+        }
+        _ => None,
+    };
+    in_result().unwrap_or(exchange.status)
 }
 
 /// Returns the status, or that the body of a response to a call is an error.

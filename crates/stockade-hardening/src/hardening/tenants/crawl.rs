@@ -191,9 +191,12 @@ impl<'r, 'h> Probe<'r, 'h> {
     }
 
     pub(super) fn is_skipped(&mut self, operation: &Operation) -> bool {
-        // A skipped route includes its GraphQL fields.
-        let route =
-            matches!(operation.call, Some(Call::GraphQl(_))).then(|| label_of(&operation.route));
+        // A skipped route includes its GraphQL fields and its tool.
+        let route = match &operation.call {
+            Some(Call::GraphQl(_)) => Some(label_of(&operation.route)),
+            Some(Call::Tool(tool)) => Some(tool.route.clone()),
+            _ => None,
+        };
         self.runner.skips(RULE.family, Some(&operation.label))
             || route.is_some_and(|route| self.runner.skips(RULE.family, Some(&route)))
     }

@@ -6,7 +6,7 @@
 //!   them and compares the responses with the responses for unknown ids.
 //!   `connections` listens to WebSockets and events; `budgets` spends rate
 //!   limits.
-//! - `operation`, `graphql` and `names` find the ids in routes and bodies;
+//! - `operation`, `graphql`, `tool_call` and `names` find the ids in routes and bodies;
 //!   `request` creates requests; `compare` compares responses; `curl` prints requests.
 
 mod attacks;
@@ -20,6 +20,7 @@ mod graphql;
 mod names;
 mod operation;
 mod request;
+mod tool_call;
 mod world;
 
 use std::collections::BTreeMap;
@@ -94,8 +95,8 @@ impl Hardening {
     /// bodies that are generated from the schemas. The second user creates its
     /// own objects and then sends each id of the first user, with every method:
     /// in paths, in nested paths below its own objects, in queries, in bodies,
-    /// in JSON-RPC parameters, in GraphQL arguments and in messages of
-    /// WebSockets. It also sends the links and page positions of the first
+    /// in JSON-RPC parameters, in GraphQL arguments, in arguments of tools and in
+    /// messages of WebSockets. It also sends the links and page positions of the first
     /// user, listens on its own connections while the first user sends
     /// messages, and reads after the first user has spent a rate limit.
     /// The response must be the response for an unknown id, and the first user

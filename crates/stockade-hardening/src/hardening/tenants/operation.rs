@@ -9,6 +9,7 @@ use stockade_routing::map::{
 
 use super::graphql::{self, GraphQlField};
 use super::names::{Verb, collection_noun, ends_login, method_noun, noun_of, verb_of};
+use super::tool_call::{self, ToolCall};
 use crate::hardening::attack_target::{label_of, methods_of};
 use crate::sample::{Sample, encoded};
 
@@ -40,6 +41,7 @@ pub(super) enum Call {
     /// The name of a JSON-RPC method.
     Rpc(String),
     GraphQl(GraphQlField),
+    Tool(ToolCall),
 }
 
 impl Call {
@@ -47,6 +49,15 @@ impl Call {
         match self {
             Self::Rpc(name) => name,
             Self::GraphQl(field) => &field.name,
+            Self::Tool(tool) => &tool.name,
+        }
+    }
+
+    /// Returns the name of the objects of the function.
+    fn noun(&self) -> String {
+        match self {
+            Self::Tool(tool) => tool.noun.clone(),
+            call => method_noun(call.name()),
         }
     }
 
@@ -55,13 +66,18 @@ impl Call {
         let result = match self {
             Self::Rpc(_) => body.get("result"),
             Self::GraphQl(field) => body.get("data").and_then(|data| data.get(&field.name)),
+            Self::Tool(_) => return ToolCall::result(body),
         };
         result.cloned().unwrap_or_default()
     }
 
     /// Returns true if a response body reports an error.
     pub(super) fn is_error(&self, body: &Value) -> bool {
-        body.get(if matches!(self, Self::Rpc(_)) { "error" } else { "errors" }).is_some()
+        match self {
+            Self::Rpc(_) => body.get("error").is_some(),
+            Self::GraphQl(_) => body.get("errors").is_some(),
+            Self::Tool(_) => ToolCall::is_error(body),
+        }
     }
 }
 
@@ -107,9 +123,14 @@ impl Operation {
             // Its methods are separate operations.
             let methods = format!("{}#", route.path);
             let has_methods = map.routes.iter().any(|it| it.path.starts_with(&methods));
-            route.access.user != Need::None && !has_methods
+            route.access.user != Need::None && !has_methods && route.mcp.is_none()
         });
-        routes.flat_map(|route| Self::of(map, route)).collect()
+        let of_route = |route: &RouteInfo| {
+            let mut operations = Self::of(map, route);
+            operations.extend(Self::of_tool(map, route));
+            operations
+        };
+        routes.flat_map(of_route).collect()
     }
 
     fn of(map: &RouteMap, route: &RouteInfo) -> Vec<Self> {
@@ -190,6 +211,37 @@ impl Operation {
         graphql::fields(info).into_iter().map(operation).collect()
     }
 
+    /// Returns the call of the tool of a route.
+    fn of_tool(map: &RouteMap, route: &RouteInfo) -> Option<Self> {
+        let tool = route.tool.as_deref()?;
+        let endpoint = tool_call::endpoint(map)?;
+        let path = |route: &RouteInfo| {
+            route.templates.first().cloned().unwrap_or_else(|| route.path.clone())
+        };
+        let (template, own) = (path(endpoint), path(route));
+        let params = params_of(route, &own);
+        let method = methods_of(route).next()?;
+        let verb = match verb_of(&method, None) {
+            // A POST to an object does not create one.
+            Verb::Create if !params.is_empty() => Verb::Change,
+            verb => verb,
+        };
+        let noun = collection_noun(&shape_of(&own));
+        let call = ToolCall::new(map, tool, noun, label_of(route));
+        Some(Self {
+            route: endpoint.clone(),
+            label: format!("TOOL {}", tool.name),
+            method: Method::POST,
+            verb,
+            shape: shape_of(&template),
+            params: params_of(endpoint, &template),
+            template,
+            query: Vec::new(),
+            body: tool_call::arguments(map, tool, &params),
+            call: Some(Call::Tool(call)),
+        })
+    }
+
     /// Returns true if a request may invalidate the credentials of its user.
     pub(super) fn ends_login(&self) -> bool {
         ends_login(&self.shape) || self.call.as_ref().is_some_and(|call| ends_login(call.name()))
@@ -231,7 +283,7 @@ impl Operation {
     /// Returns the name of the objects that this path contains.
     pub(super) fn noun(&self) -> String {
         match &self.call {
-            Some(call) => method_noun(call.name()),
+            Some(call) => call.noun(),
             None => collection_noun(&self.shape),
         }
     }

@@ -13,6 +13,7 @@ use super::world::World;
 use crate::MultipartForm;
 use crate::any_version::{ANY_VERSION, IF_MATCH, needs_version};
 use crate::hardening::attack_target::with_handshake;
+use crate::hardening::tools::message::{self, with_call_headers};
 use crate::idempotency_key::needs_key;
 use crate::sample::{BOUNDARY, Sample, content_type, named_kind};
 use crate::shot::Shot;
@@ -79,6 +80,10 @@ pub(super) fn shot(
         true => shot.add(IF_MATCH, ANY_VERSION),
         false => shot,
     };
+    let shot = match &operation.call {
+        Some(Call::Tool(tool)) => with_call_headers(shot, &tool.name),
+        _ => shot,
+    };
     match body {
         Some((content_type, body)) => shot.body(&content_type, body),
         None => shot,
@@ -133,6 +138,13 @@ fn called(map: &RouteMap, operation: &Operation, call: &Call, filling: &Filling<
                 fill(&mut variables, member, filling);
             }
             json!({ "query": field.document, "variables": variables })
+        }
+        Call::Tool(tool) => {
+            let mut arguments = tool.arguments.clone();
+            for member in &operation.body {
+                fill(&mut arguments, member, filling);
+            }
+            message::call(&tool.name, arguments)
         }
     }
 }

@@ -40,8 +40,9 @@ pub(super) const RISKS: [Risk; 10] = [
             "middleware-own-added",
             "password-cost-lowered",
             "signature-not-required",
+            "mcp-authorization-changed",
         ],
-        probes: &["credentials", "sign-outs"],
+        probes: &["credentials", "sign-outs", "tools"],
         tests: &["Hardening::tokens", "Hardening::sign_in"],
         unseen: "A login that accepts a wrong password, passwords that are easy to guess, stolen \
                  tokens, and the cost of password hashes without a `PasswordHasher` in the state.",
@@ -78,18 +79,27 @@ pub(super) const RISKS: [Risk; 10] = [
             "check-removed",
             "middleware-removed",
             "earlier-user-judged",
+            "tool-added",
+            "mcp-added",
         ],
-        probes: &["roles", "detours"],
+        probes: &["roles", "detours", "tools"],
         tests: &["Hardening::users"],
         unseen: "A user that has too many roles, and a mistake in the code of a permission.",
     },
     Risk {
         id: "API6",
         title: "Unrestricted access to sensitive business flows",
-        lock: &["idempotency-removed", "idempotency-optional", "rate-limit-raised"],
+        lock: &[
+            "idempotency-removed",
+            "idempotency-optional",
+            "rate-limit-raised",
+            "tool-hint-loosened",
+            "tool-text-changed",
+        ],
         probes: &["idempotency keys", "rate limits"],
         tests: &[],
-        unseen: "Valid requests of a robot, such as a purchase of all tickets.",
+        unseen: "Valid requests of a robot, such as a purchase of all tickets, and calls of an agent \
+                 that follows a text in a result.",
     },
     Risk {
         id: "API7",
@@ -98,7 +108,8 @@ pub(super) const RISKS: [Risk; 10] = [
         probes: &[],
         tests: &[],
         unseen: "Outgoing requests: handlers send them, and the map does not contain them. Send \
-                 requests to addresses of users through `OutgoingGuard`.",
+                 requests to addresses of users through `OutgoingGuard`. `Hardening` only lists \
+                 the tools with an address as an argument.",
     },
     Risk {
         id: "API8",
@@ -113,7 +124,7 @@ pub(super) const RISKS: [Risk; 10] = [
             "expose-errors-changed",
             "trust-proxy-changed",
         ],
-        probes: &["origins", "responses", "uploads"],
+        probes: &["origins", "responses", "tools", "uploads"],
         tests: &["assert_posture"],
         unseen: "The settings of a proxy, a database, a network or a container, and variables of \
                  the environment that `Configuration::environment` does not contain.",
@@ -121,7 +132,7 @@ pub(super) const RISKS: [Risk; 10] = [
     Risk {
         id: "API9",
         title: "Improper inventory management",
-        lock: &["route-added", "fallback-added", "route-hidden", "sunset-later"],
+        lock: &["route-added", "fallback-added", "route-hidden", "sunset-later", "tool-added"],
         probes: &[],
         tests: &["assert_routes_lock"],
         unseen: "Old versions of the program, and other programs, that still run.",
