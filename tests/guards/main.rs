@@ -6,6 +6,7 @@ mod claims;
 mod configuration;
 mod lock;
 mod logins;
+mod mcp;
 mod sign_outs;
 mod signed;
 mod tenant_connections;
