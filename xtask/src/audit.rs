@@ -63,6 +63,7 @@ const WITHOUT_LEVEL: &[&str] = &[
     "stockade-examples",
     "stockade-tests",
     "stockade-tests-hosts",
+    "stockade-tests-mcp",
     "stockade-tests-openapi",
     "stockade-tests-ui",
     "stockade-tutorial",

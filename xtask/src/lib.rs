@@ -34,6 +34,7 @@ mod kills;
 mod lengths;
 pub mod live_page;
 mod lock_diff;
+mod mcp;
 mod msrv;
 mod names;
 mod nginx;
@@ -398,6 +399,13 @@ const TASKS: &[Task] = &[
         about: "run GraphQL operations with third-party clients and GraphiQL, also in the shop",
         when: Nightly,
         run: graphql_clients::run,
+    },
+    // Installs tools and clients from npm, PyPI and crates.io.
+    Task {
+        name: "mcp",
+        about: "check MCP with its conformance suite and third-party clients; `--hosts`",
+        when: Nightly,
+        run: mcp::run,
     },
     // Needs npm.
     Task {

@@ -156,7 +156,7 @@ impl Program {
 }
 
 /// Returns the file of an unused database.
-fn database(folder: &Path, name: &str) -> Result<PathBuf, String> {
+pub(crate) fn database(folder: &Path, name: &str) -> Result<PathBuf, String> {
     let file = folder.join(format!("{name}.db"));
     for ending in ["", "-wal", "-shm"] {
         let file = folder.join(format!("{name}.db{ending}"));
