@@ -7,6 +7,7 @@ mod origins;
 mod progress;
 mod protocol;
 mod schemas;
+mod shop;
 mod stdio;
 mod support;
 mod tools;

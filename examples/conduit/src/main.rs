@@ -50,6 +50,7 @@ use std::time::Duration;
 
 use stockade::auth::generate_token;
 use stockade::description::SecurityScheme;
+use stockade::mcp::{Mcp, Tool};
 use stockade::middleware::SecurityHeaders;
 use stockade::openapi::OpenApiOptions;
 use stockade::policy::Policy;
@@ -64,6 +65,12 @@ fn router(secret: Secret) -> Router {
     let token = Auth::bearer(users::authenticate).documented_as(SecurityScheme::jwt());
     let token = token.scheme("Token");
     let api = routes! {
+        // The tools of agents: the routes with the key `tool`.
+        "mcp": {
+            auth: token.clone().optional(),
+            public: "everybody may read; all other tools require a user",
+            ..Mcp::new("Conduit", "1.0.0").routes(),
+        },
         "api": {
             // More time than the database needs; password hashes wait for a processor.
             timeout: Duration::from_secs(10),
@@ -73,15 +80,46 @@ fn router(secret: Secret) -> Router {
                 POST: { users::register, docs: "Register", rate_limit: 60 / MINUTE },
                 "login": { POST: { users::log_in, docs: "Log in", rate_limit: 60 / MINUTE } },
             },
-            "tags": { GET: { articles::tags, docs: "List tags", public: "everybody may read" } },
+            "tags": {
+                GET: {
+                    articles::tags,
+                    docs: "List tags",
+                    public: "everybody may read",
+                    tool: Tool::new("Lists the tags of all articles.").name("tags_list"),
+                },
+            },
             ..routes! {
-                auth: token.optional(),
+                auth: token.clone().optional(),
                 public: "everybody may read; users also see their own marks",
-                "profiles/:username": { GET: { profiles::show, docs: "Show a profile" } },
+                "profiles/:username": {
+                    GET: {
+                        profiles::show,
+                        docs: "Show a profile",
+                        tool: Tool::new("Shows the profile of a user.").name("profiles_show"),
+                    },
+                },
                 "articles": {
-                    GET: { articles::list, docs: "List articles" },
-                    ":slug": { GET: { articles::show, docs: "Show an article" } },
-                    ":slug/comments": { GET: { comments::list, docs: "List comments" } },
+                    GET: {
+                        articles::list,
+                        docs: "List articles",
+                        tool: Tool::new("Lists the latest articles, without their text.")
+                            .name("articles_list"),
+                    },
+                    ":slug": {
+                        GET: {
+                            articles::show,
+                            docs: "Show an article",
+                            tool: Tool::new("Shows an article.").name("articles_show"),
+                        },
+                    },
+                    ":slug/comments": {
+                        GET: {
+                            comments::list,
+                            docs: "List comments",
+                            tool: Tool::new("Lists the comments on an article.")
+                                .name("comments_list"),
+                        },
+                    },
                 },
             },
             ..routes! {
@@ -99,14 +137,35 @@ fn router(secret: Secret) -> Router {
                     DELETE: { profiles::unfollow, docs: "Unfollow a user" },
                 },
                 "articles": {
-                    POST: { articles::create, docs: "Publish an article", rate_limit: 30 / MINUTE },
-                    "feed": { GET: { articles::feed, docs: "List articles of followed users" } },
+                    POST: {
+                        articles::create,
+                        docs: "Publish an article",
+                        rate_limit: 30 / MINUTE,
+                        tool: Tool::new("Publishes an article.")
+                            .name("articles_publish")
+                            .destructive(false),
+                    },
+                    "feed": {
+                        GET: {
+                            articles::feed,
+                            docs: "List articles of followed users",
+                            tool: Tool::new("Lists the latest articles of followed authors.")
+                                .name("articles_feed"),
+                        },
+                    },
                 },
                 "articles/:slug": {
                     PUT: { articles::update, docs: "Change an article", rate_limit: 30 / MINUTE },
                     DELETE: { articles::delete, docs: "Delete an article" },
                     "favorite": {
-                        POST: { articles::favorite, docs: "Favorite an article" },
+                        POST: {
+                            articles::favorite,
+                            docs: "Favorite an article",
+                            tool: Tool::new("Adds an article to the favorites of the user.")
+                                .name("articles_favorite")
+                                .destructive(false)
+                                .idempotent(true),
+                        },
                         DELETE: { articles::unfavorite, docs: "Unfavorite an article" },
                     },
                     "comments": {
@@ -114,6 +173,9 @@ fn router(secret: Secret) -> Router {
                             comments::create,
                             docs: "Comment on an article",
                             rate_limit: 30 / MINUTE,
+                            tool: Tool::new("Comments on an article.")
+                                .name("comments_create")
+                                .destructive(false),
                         },
                         ":id": { DELETE: { comments::delete, docs: "Delete a comment" } },
                     },

@@ -27,6 +27,7 @@ use std::env;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use stockade::mcp::{Mcp, Tool};
 use stockade::middleware::health::Readiness;
 use stockade::middleware::idempotency::{Idempotency, MemoryIdempotencyStore};
 use stockade::middleware::{
@@ -211,14 +212,30 @@ fn api(metrics: &Metrics, products: impl Store<Product>, once: Middleware) -> Ro
                             json!({ "id": 1, "name": "Ada", "email": ADA, "role": "customer" }),
                         ),
                 },
-                GET: { users::list_users, middleware: &admins, docs: "All accounts" },
+                GET: {
+                    users::list_users,
+                    middleware: &admins,
+                    docs: "All accounts",
+                    tool: Tool::new("Lists all accounts.").name("users_list"),
+                },
                 r":id(\d+)": {
                     middleware: &owners,
-                    GET: { users::show_user, name: "users.show", docs: "One account" },
+                    GET: {
+                        users::show_user,
+                        name: "users.show",
+                        docs: "One account",
+                        tool: "Shows an account: the user's own, or any for admins.",
+                    },
                     PATCH: { users::rename_user, docs: "Another name for an account" },
                     DELETE: { users::delete_user, docs: "The end of an account" },
                     "role": {
-                        PUT: { users::give_role, middleware: &admins, docs: "Change a role" },
+                        PUT: {
+                            users::give_role,
+                            middleware: &admins,
+                            docs: "Change a role",
+                            tool: Tool::new("Changes the role of an account.")
+                                .name("users_give_role"),
+                        },
                     },
                 },
             },
@@ -236,6 +253,8 @@ fn api(metrics: &Metrics, products: impl Store<Product>, once: Middleware) -> Ro
                         validation_options: guards::strict(),
                         docs: RouteDocs::new("Products by a part of their name")
                             .description("Of some categories or of all, page by page."),
+                        tool: Tool::new("Finds products by a part of their name.")
+                            .name("products_search"),
                     },
                 },
                 r":id(\d+)/image": {
@@ -253,7 +272,14 @@ fn api(metrics: &Metrics, products: impl Store<Product>, once: Middleware) -> Ro
                 "export.:format(json|csv)": {
                     GET: { products::export_products, docs: "All products, as JSON or CSV" },
                 },
-                "compare/:left-:right": { GET: { products::compare_products, docs: "Two prices" } },
+                "compare/:left-:right": {
+                    GET: {
+                        products::compare_products,
+                        docs: "Two prices",
+                        tool: Tool::new("Compares the prices of two products.")
+                            .name("products_compare"),
+                    },
+                },
             },
             r"catalogue/:category?/:page(\d+)?": {
                 GET: { products::catalogue, docs: "The products of a category, page by page" },
@@ -261,18 +287,36 @@ fn api(metrics: &Metrics, products: impl Store<Product>, once: Middleware) -> Ro
         },
         "carts": {
             tag: Tag::new("carts", "What a user may buy. Each has carts of their own."),
-            POST: { orders::open_cart, docs: "A new cart" },
+            POST: {
+                orders::open_cart,
+                docs: "A new cart",
+                tool: Tool::new("Opens an empty cart.").name("carts_open").destructive(false),
+            },
             r":cart(\d+)": {
-                GET: { orders::show_cart, docs: "One cart, with prices" },
+                GET: {
+                    orders::show_cart,
+                    docs: "One cart, with prices",
+                    tool: Tool::new("Shows a cart of the user.").name("carts_show"),
+                },
                 "items": {
                     POST: {
                         orders::add_item,
                         docs: RouteDocs::new("More of a product")
                             .description("Counts add up; `count` is one piece by default.")
                             .example(json!({ "product": 1, "count": 2 })),
+                        tool: Tool::new("Adds pieces of a product to a cart.")
+                            .name("carts_add_item")
+                            .destructive(false),
                     },
                 },
-                r"items/:product(\d+)": { DELETE: { orders::remove_item, docs: "Remove an item" } },
+                r"items/:product(\d+)": {
+                    DELETE: {
+                        orders::remove_item,
+                        docs: "Remove an item",
+                        tool: Tool::new("Removes a product from a cart.")
+                            .name("carts_remove_item"),
+                    },
+                },
                 "checkout": {
                     POST: {
                         orders::check_out,
@@ -281,6 +325,8 @@ fn api(metrics: &Metrics, products: impl Store<Product>, once: Middleware) -> Ro
                         middleware: once,
                         docs: RouteDocs::new("An order of everything in the cart")
                             .description("It removes the cart. `Idempotency-Key` allows a retry."),
+                        tool: Tool::new("Orders everything in a cart, and removes the cart.")
+                            .name("carts_check_out"),
                     },
                 },
             },
@@ -292,6 +338,7 @@ fn api(metrics: &Metrics, products: impl Store<Product>, once: Middleware) -> Ro
                     orders::show_order,
                     name: "orders.show",
                     docs: RouteDocs::new("One order").description("For its buyer and clerks."),
+                    tool: "Shows an order and its status.",
                 },
                 "events": {
                     GET: {
@@ -301,11 +348,23 @@ fn api(metrics: &Metrics, products: impl Store<Product>, once: Middleware) -> Ro
                     },
                 },
                 "ship": {
-                    POST: { orders::ship_order, middleware: clerks, docs: "Ship an order" },
+                    POST: {
+                        orders::ship_order,
+                        middleware: clerks,
+                        docs: "Ship an order",
+                        tool: Tool::new("Marks an order as shipped.").name("orders_ship"),
+                    },
                 },
             },
         },
         ..over_graphql(&token),
+        // The tools of agents: the routes with the key `tool`.
+        "mcp": {
+            tag: Tag::new("agents", "Tools for AI agents (MCP)."),
+            auth: token.clone().optional(),
+            public: "tools for products are public, and all others check the user",
+            ..Mcp::new("A small shop", "1.0.0").instructions("All prices are in cents.").routes(),
+        },
         "newsletter": {
             tag: Tag::new("newsletter", "A newsletter."),
             public: "a letter needs no account",
@@ -323,6 +382,7 @@ fn api(metrics: &Metrics, products: impl Store<Product>, once: Middleware) -> Ro
                 middleware: [admins, with_serialization(SerializationOptions::new())],
                 error_handling: letters::report_errors(),
                 docs: "What has sold",
+                tool: Tool::new("Shows the sales statistics.").name("report"),
             },
         },
         // A WebSocket with short messages and a message rate limit.
