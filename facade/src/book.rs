@@ -12,7 +12,7 @@
 //! | databases, transactions, migrations, idempotency keys | `book/src/how-to/sqlx-and-diesel.md`, `migrations-and-transactions.md`, `idempotency.md` |
 //! | WebSockets, server-sent events, streaming | `book/src/how-to/websockets.md`, `sse.md` |
 //! | REST resources, stores in SQLite and PostgreSQL | `book/src/how-to/rest.md`, `sql-stores.md`, `sql-sessions.md` |
-//! | GraphQL, JSON-RPC, generated clients | `book/src/how-to/graphql.md`, `json-rpc.md`, `clients.md` |
+//! | GraphQL, JSON-RPC, tools for AI agents, generated clients | `book/src/how-to/graphql.md`, `json-rpc.md`, `mcp.md`, `clients.md` |
 //! | background tasks, tower, axum, actix-web, AWS Lambda | `book/src/how-to/background-tasks.md`, `tower.md`, `axum.md`, `actix-web.md`, `lambda.md` |
 //! | tokens, passwords and validation without the framework | `book/src/how-to/auth-only.md`, `validation-only.md` |
 //! | error formats, problem details (RFC 9457), translated messages | `book/src/how-to/problems.md`, `languages.md` |
