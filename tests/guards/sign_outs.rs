@@ -195,6 +195,7 @@ fn session_report(fault: Option<Fault>) -> HardeningReport {
     let admin = || Credentials::bearer(ADMIN);
     let new = AccountRequest::new("PUT /me/password").json(json!({ "password": "battery" }));
     let hardening = Hardening::new(with_sessions(fault))
+        .only([AttackFamily::SignOuts])
         .anew(move || with_sessions(fault))
         .sign_in(log_in)
         .sign_out("POST /logout")
@@ -293,7 +294,7 @@ fn with_tokens(fault: Option<Fault>) -> Router {
 }
 
 fn token_report(fault: Option<Fault>) -> HardeningReport {
-    let hardening = Hardening::new(with_tokens(fault));
+    let hardening = Hardening::new(with_tokens(fault)).only([AttackFamily::SignOuts]);
     run(&hardening.sign_in("POST /token").sign_out("DELETE /token"))
 }
 

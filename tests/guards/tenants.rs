@@ -315,7 +315,8 @@ fn hardening(fault: Option<Fault>) -> Hardening {
 
 /// Attacks with a user of each of two tenants.
 pub fn harden(router: Router) -> Hardening {
-    Hardening::new(router).tenants(user("acme"), user("globex"))
+    let hardening = Hardening::new(router).only([AttackFamily::Tenants]);
+    hardening.tenants(user("acme"), user("globex"))
 }
 
 pub fn failures(report: &HardeningReport) -> Vec<&HardeningFailure> {

@@ -125,7 +125,7 @@ impl App {
         }
         // An option has precedence over the environment.
         let expose_errors = options.host.expose_errors.or(old.expose_errors);
-        let expose_errors = expose_errors.or(file.info.is_development.then_some(true));
+        let expose_errors = expose_errors.or_else(|| file.info.is_development.then_some(true));
         let mut settings = old.settings;
         settings.expose_errors = expose_errors.unwrap_or(settings.expose_errors);
         let max_body =

@@ -46,8 +46,7 @@ pub async fn user_after(
     }
     // The response does not matter: only the last middleware sees the user.
     drop(Chain::start(Arc::new(Endpoint { parts, context }), 0, req).await);
-    let found = lock(&found).clone();
-    found
+    lock(&found).clone()
 }
 
 #[cfg(test)]

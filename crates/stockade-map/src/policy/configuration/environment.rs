@@ -49,15 +49,14 @@ fn replaced(text: &str, variables: &BTreeMap<String, String>) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
         result.push_str(before);
-        match after.split_once('}').and_then(|(name, tail)| Some((variables.get(name)?, tail))) {
-            Some((value, tail)) => {
-                result.push_str(value);
-                rest = tail;
-            }
-            None => {
-                result.push_str("${");
-                rest = after;
-            }
+        let known = after.split_once('}');
+        let known = known.and_then(|(name, tail)| Some((variables.get(name)?, tail)));
+        if let Some((value, tail)) = known {
+            result.push_str(value);
+            rest = tail;
+        } else {
+            result.push_str("${");
+            rest = after;
         }
     }
     result + rest
