@@ -12,28 +12,55 @@ pub(crate) fn is_built_in(path: &str) -> bool {
     name.strip_prefix("stockade_").is_some_and(|rest| CRATES.contains(&rest))
 }
 
-/// The crates of the framework that define middleware.
-const CRATES: [&str; 13] = [
+/// The crates of the framework, without `stockade_`.
+const CRATES: [&str; 28] = [
     "actix",
+    "auth",
     "axum",
+    "conformance",
     "core",
+    "errors",
+    "graphiql",
     "graphql",
+    "hardening",
+    "json",
+    "macros",
+    "map",
+    "mcp",
     "middleware",
     "openapi",
+    "path",
     "redis",
     "rest",
     "routing",
     "rpc",
+    "serialization",
+    "server",
     "sql",
     "stages",
+    "swagger_ui",
+    "testing",
+    "validation",
     "websockets",
 ];
 
 #[cfg(test)]
 mod tests {
     use std::any::type_name_of_val;
+    use std::fs;
 
     use super::*;
+
+    #[test]
+    fn the_list_contains_each_crate() {
+        let folders = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).unwrap();
+        let names = folders.map(|folder| folder.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names
+            .filter_map(|name| Some(name.strip_prefix("stockade-")?.replace('-', "_")))
+            .collect();
+        names.sort_unstable();
+        assert_eq!(names, CRATES);
+    }
 
     #[test]
     fn only_paths_of_the_framework_are_built_in() {
