@@ -1,7 +1,7 @@
 //! The document with the authorization servers, and the challenge that names
 //! it.
 
-use stockade::auth::Secret;
+use stockade::auth::{Secret, TokenVerifier};
 use stockade::mcp::Mcp;
 use stockade::prelude::*;
 use stockade::testing::TestClient;
@@ -17,7 +17,7 @@ fn mcp() -> Mcp {
 fn client() -> TestClient {
     let mcp = mcp();
     let secret = Secret::new("a secret of at least thirty-two bytes").unwrap();
-    let auth = with_auth(Auth::secret(secret));
+    let auth = with_auth(Auth::tokens(secret, TokenVerifier::new().audience(URL)));
     let api = routes! {
         ..mcp.well_known(),
         "mcp": { middleware: [auth], ..mcp.routes() },

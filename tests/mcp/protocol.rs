@@ -64,13 +64,22 @@ fn a_foreign_origin_precedes_everything_else() {
 }
 
 #[test]
-fn invalid_credentials_precede_the_message() {
+fn required_credentials_precede_the_message() {
+    let signed_in = with_auth(Auth::bearer(|token: String| (token == "t").then_some("ada")));
+    let api = routes! {
+        "mcp": { middleware: [signed_in], ..Mcp::new("Shop", "1.0.0").routes() },
+        "time": { GET: { handler: async || "12:30", name: "time", tool: "Returns the time." } },
+    };
+    let client = TestClient::new(create_router(api, RouterOptions::new()));
     for body in ["{", &message("tools/list", ""), &legacy("tools/list", "")] {
+        let missing = send(&client, &[("content-type", "text/plain")], body);
+        missing.assert_status(401).assert_header("www-authenticate", "Bearer");
         let headers = [("authorization", "Bearer wrong"), ("content-type", "text/plain")];
-        let response = send(&client(), &headers, body);
-        response
-            .assert_status(401)
-            .assert_header("www-authenticate", "Bearer error=\"invalid_token\"");
+        let invalid = send(&client, &headers, body);
+        let challenge = "Bearer error=\"invalid_token\"";
+        invalid.assert_status(401).assert_header("www-authenticate", challenge);
+        let headers = [("authorization", "Bearer t"), ("content-type", "text/plain")];
+        send(&client, &headers, body).assert_status(415);
     }
 }
 
