@@ -46,6 +46,11 @@ struct NewOrder {
     zip: Option<String>,
 }
 
+#[derive(serde::Deserialize, Schema)]
+struct City {
+    city: String,
+}
+
 fn client(api: RouteTree) -> TestClient {
     TestClient::new(create_router(api, RouterOptions::new().rate_limit(false)))
 }
@@ -431,7 +436,7 @@ fn a_body_is_limited_by_the_route() {
     let agent = client(routes! {
         "mcp": { ..public_mcp() },
         "a": { POST: {
-            async |Body(order): Body<NewOrder>| order.city, name: "a", tool: "A tool.", max_body: 40_u64,
+            async |Body(order): Body<City>| order.city, name: "a", tool: "A tool.", max_body: 40_u64,
         } },
     })
     .mcp("/mcp");
@@ -465,7 +470,7 @@ fn middleware_of_the_router_runs_for_both_requests() {
 fn the_options_of_a_host_apply_to_calls() {
     let api = routes! {
         "mcp": { ..public_mcp() },
-        "a": { POST: { async |Body(order): Body<NewOrder>| order.city, name: "a", tool: "A tool." } },
+        "a": { POST: { async |Body(order): Body<City>| order.city, name: "a", tool: "A tool." } },
     };
     let router = create_router(api, RouterOptions::new().rate_limit(false));
     let client = TestClient::new(router);

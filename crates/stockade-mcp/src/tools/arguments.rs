@@ -132,8 +132,25 @@ fn add_query(
     };
     for (name, schema) in properties {
         let is_required = is_required(&query, name);
-        all.push(names.argument(ArgumentPlace::Query, name, schema.clone(), is_required));
+        let schema = without_null(schema.clone());
+        all.push(names.argument(ArgumentPlace::Query, name, schema, is_required));
     }
+}
+
+/// Returns the schema of a key in the query, which an agent leaves out instead
+/// of sending null.
+fn without_null(mut schema: Value) -> Value {
+    let Some(keywords) = schema.as_object_mut() else { return schema };
+    let Some(Value::Array(branches)) = keywords.get_mut("anyOf") else { return schema };
+    branches.retain(|branch| branch.get("type").is_none_or(|it| it != "null"));
+    if let [Value::Object(one)] = branches.as_mut_slice() {
+        let one = std::mem::take(one);
+        keywords.shift_remove("anyOf");
+        for (key, value) in one {
+            keywords.entry(key).or_insert(value);
+        }
+    }
+    schema
 }
 
 /// Returns true if the schema of the query lists alternatives, rather than

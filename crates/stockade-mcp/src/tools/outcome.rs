@@ -70,7 +70,7 @@ impl CompiledTool {
             Err(_) if is_failed => failed(status, &headers, &Bytes::new()),
             Ok(bytes) => self.succeeded(status, &headers, &bytes),
             Err(error) => {
-                let is_large = error.downcast_ref::<BodyError>() == Some(&BodyError::TooLarge);
+                let is_large = BodyError::of(&error) == BodyError::TooLarge;
                 CallResult::of_text(&self.unreadable(is_large, length), true, status)
             }
         })
