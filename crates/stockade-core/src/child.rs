@@ -181,6 +181,25 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_request_within_another_has_only_the_same_client() {
+        let sent = http::Request::post("/mcp").header("cookie", "a=1").extension(LocalPeer);
+        let mut outer = Request::from(sent.extension(7_u8).body("outer").unwrap());
+        outer = outer.with_peer(PeerAddr(([192, 0, 2, 1], 80).into()));
+        outer.set_client_ip(Some([203, 0, 113, 9].into()));
+        outer.set_user_json(json!({ "name": "ada" }).to_string(), None);
+        outer.set_id("r-1");
+        let (head, ()) = http::Request::get("/orders").body(()).unwrap().into_parts();
+        let mut within = outer.within(head, Bytes::from_static(b"{}"));
+        assert_eq!((within.path(), within.id()), ("/orders", Some("r-1")));
+        assert_eq!((within.peer(), within.client_ip()), (outer.peer(), outer.client_ip()));
+        assert!(within.headers().is_empty() && within.user().is_none());
+        assert!(within.extensions().get::<LocalPeer>().is_some());
+        assert!(within.extensions().get::<u8>().is_none());
+        assert!(!within.exceeds_body_limit());
+        assert_eq!(within.bytes().await.unwrap(), "{}");
+    }
+
+    #[tokio::test]
     async fn a_handshake_carries_json() {
         let sent =
             http::Request::get("/rpc").header("content-type", "text/plain").body(()).unwrap();
