@@ -1,20 +1,30 @@
-//! Text files of a project.
+//! Files of a project. Clients choose their content and their media type.
 
 use serde::{Deserialize, Serialize};
-use stockade::http::HeaderValue;
+use stockade::extract::{FilePart, Multipart};
 use stockade::prelude::*;
-use stockade::reply::Created;
+use stockade::reply::{Created, Download};
 use stockade::sql::Sqlite;
 use stockade::sql::rusqlite::{OptionalExtension as _, params};
 
+use crate::accounts::Member;
+use crate::errors::TrackerError;
 use crate::projects::Project;
-use crate::{Member, TrackerError};
 
-/// The body of an upload.
+pub fn routes() -> RouteTree {
+    routes! {
+        "projects": {
+            ":project": { "files": { POST: { upload, docs: "Upload a file" } } },
+        },
+        "files": { ":file": { GET: { download, docs: "Download a file" } } },
+    }
+}
+
+/// The form of an upload.
 #[derive(Deserialize, Schema)]
 pub struct NewFile {
-    #[schema(max_length = 10_000)]
-    text: String,
+    #[schema(max_bytes = 1_000_000)]
+    file: FilePart,
 }
 
 /// An uploaded file.
@@ -27,34 +37,35 @@ pub async fn upload(
     db: State<Sqlite>,
     User(me): User<Member>,
     Path(project): Path<i64>,
-    Body(new): Body<NewFile>,
+    Multipart(NewFile { file }): Multipart<NewFile>,
 ) -> Result<Created<File>, TrackerError> {
+    let name = file.file_name.unwrap_or_default();
+    let media_type = file.content_type.unwrap_or_default();
     db.write(move |tx| {
         Project::find(tx, &me.tenant, project)?;
-        let sql = "INSERT INTO files (tenant, project, text) VALUES (?, ?, ?)";
-        tx.execute(sql, params![me.tenant, project, new.text])?;
+        let sql = "INSERT INTO files (tenant, project, name, media_type, content)
+                   VALUES (?, ?, ?, ?, ?)";
+        tx.execute(sql, params![me.tenant, project, name, media_type, &*file.bytes])?;
         let id = tx.last_insert_rowid();
         Ok(Created::new(File { id }).location(format!("/files/{id}")))
     })
     .await
 }
 
+/// Browsers save the file, and never run it as a page of this origin.
 pub async fn download(
     db: State<Sqlite>,
     User(me): User<Member>,
     Path(file): Path<i64>,
-) -> Result<Response, TrackerError> {
-    let text: Option<String> = db
-        .read(move |tx| {
-            let sql = "SELECT text FROM files WHERE tenant = ? AND id = ?";
-            let text = tx.query_row(sql, params![me.tenant, file], |row| row.get(0));
-            Ok::<_, TrackerError>(text.optional()?)
-        })
-        .await?;
-    let text = text.ok_or(TrackerError::Unknown("file"))?;
-    let mut response = Response::new(text.into());
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
-    Ok(response)
+) -> Result<Download, TrackerError> {
+    db.read(move |tx| {
+        let sql = "SELECT name, media_type, content FROM files WHERE tenant = ? AND id = ?";
+        let found = tx.query_row(sql, params![me.tenant, file], |row| {
+            let (name, media_type): (String, String) = (row.get(0)?, row.get(1)?);
+            let content: Vec<u8> = row.get(2)?;
+            Ok(Download::new(content).media_type(&media_type).named(&name))
+        });
+        found.optional()?.ok_or(TrackerError::Unknown("file"))
+    })
+    .await
 }

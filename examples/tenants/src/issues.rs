@@ -6,8 +6,28 @@ use stockade::reply::Created;
 use stockade::sql::Sqlite;
 use stockade::sql::rusqlite::{self, Connection, OptionalExtension as _, Row, params};
 
+use crate::accounts::Member;
+use crate::errors::TrackerError;
+use crate::hooks;
 use crate::projects::Project;
-use crate::{Member, TrackerError};
+
+pub fn routes() -> RouteTree {
+    routes! {
+        "projects": {
+            ":project": {
+                "issues": {
+                    POST: { create, docs: "Create an issue" },
+                    ":issue": {
+                        GET: { show, docs: "Show an issue" },
+                        PATCH: { change, docs: "Change an issue, or move it" },
+                        DELETE: { delete, docs: "Delete an issue" },
+                    },
+                },
+            },
+        },
+        "issues": { GET: { list, docs: "Search the issues of all projects" } },
+    }
+}
 
 /// An issue.
 #[derive(Serialize, Schema)]
@@ -15,7 +35,7 @@ use crate::{Member, TrackerError};
 pub struct Issue {
     id: i64,
     project_id: i64,
-    title: String,
+    pub title: String,
 }
 
 impl Issue {
@@ -24,7 +44,12 @@ impl Issue {
     }
 
     /// Finds an issue of a project of this company.
-    fn find(tx: &Connection, tenant: &str, project: i64, id: i64) -> Result<Self, TrackerError> {
+    pub fn find(
+        tx: &Connection,
+        tenant: &str,
+        project: i64,
+        id: i64,
+    ) -> Result<Self, TrackerError> {
         let sql = "SELECT * FROM issues WHERE tenant = ? AND project = ? AND id = ?";
         let issue = tx.query_row(sql, params![tenant, project, id], Self::from_row).optional()?;
         issue.ok_or(TrackerError::Unknown("issue"))
@@ -39,7 +64,7 @@ pub struct Filter {
     project_id: Option<i64>,
     /// A part of the title.
     #[schema(max_length = 100)]
-    q: Option<String>,
+    pub q: Option<String>,
     /// The id of the last issue of the previous page.
     after: Option<i64>,
     #[schema(minimum = 1, maximum = 100, default = 20)]
@@ -49,6 +74,7 @@ pub struct Filter {
 /// The response to `GET /issues`.
 #[derive(Serialize, Schema)]
 pub struct IssueList {
+    #[schema(max_items = 100)]
     items: Vec<Issue>,
     /// The value of `after` for the next page.
     next: Option<i64>,
@@ -66,9 +92,9 @@ pub struct NewIssue {
 #[serde(rename_all = "camelCase")]
 pub struct IssueChange {
     #[schema(trim, max_length = 200)]
-    title: Option<String>,
+    pub title: Option<String>,
     /// Moves the issue to this project.
-    project_id: Option<i64>,
+    pub project_id: Option<i64>,
 }
 
 pub async fn list(
@@ -104,6 +130,7 @@ pub async fn create(
         let sql = "INSERT INTO issues (tenant, project, title) VALUES (?, ?, ?)";
         tx.execute(sql, params![me.tenant, project, new.title])?;
         let id = tx.last_insert_rowid();
+        hooks::queue(tx, &me.tenant, &json!({ "event": "issue.created", "id": id }).to_string())?;
         Ok(Created::new(Issue { id, project_id: project, title: new.title })
             .location(format!("/projects/{project}/issues/{id}")))
     })

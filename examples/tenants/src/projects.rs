@@ -6,7 +6,22 @@ use stockade::reply::Created;
 use stockade::sql::Sqlite;
 use stockade::sql::rusqlite::{self, Connection, OptionalExtension as _, Row, params};
 
-use crate::{Member, TrackerError};
+use crate::accounts::Member;
+use crate::errors::TrackerError;
+
+pub fn routes() -> RouteTree {
+    routes! {
+        "projects": {
+            GET: { list, docs: "List the projects" },
+            POST: { create, docs: "Create a project" },
+            ":project": {
+                GET: { show, docs: "Show a project" },
+                PUT: { rename, docs: "Rename a project" },
+                DELETE: { delete, docs: "Delete a project with its issues" },
+            },
+        },
+    }
+}
 
 /// A project.
 #[derive(Serialize, Schema)]
@@ -16,7 +31,7 @@ pub struct Project {
 }
 
 impl Project {
-    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+    pub fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self { id: row.get("id")?, name: row.get("name")? })
     }
 
@@ -32,7 +47,8 @@ impl Project {
 /// The response to `GET /projects`.
 #[derive(Serialize, Schema)]
 pub struct ProjectList {
-    items: Vec<Project>,
+    #[schema(max_items = 100)]
+    pub items: Vec<Project>,
 }
 
 /// The body of a request that creates or renames a project.
@@ -95,14 +111,12 @@ pub async fn delete(
     Path(project): Path<i64>,
 ) -> Result<(), TrackerError> {
     db.write(move |tx| {
-        Project::find(tx, &me.tenant, project)?;
-        for table in ["issues", "files"] {
-            let sql = format!("DELETE FROM {table} WHERE tenant = ? AND project = ?");
-            tx.execute(&sql, params![me.tenant, project])?;
-        }
+        // The tables of issues and files delete their rows of the project.
         let sql = "DELETE FROM projects WHERE tenant = ? AND id = ?";
-        tx.execute(sql, params![me.tenant, project])?;
-        Ok(())
+        match tx.execute(sql, params![me.tenant, project])? {
+            0 => Err(TrackerError::Unknown("project")),
+            _ => Ok(()),
+        }
     })
     .await
 }
