@@ -2,6 +2,7 @@
 //! nothing.
 
 mod hooks;
+mod mutations;
 mod requests;
 
 use stockade::auth::webhooks::WebhookKeys;
