@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::net::SocketAddr;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::SystemTime;
 
@@ -134,11 +135,7 @@ async fn faulty(fault: Fault, app: App, mut req: Request) -> Response {
     let is = |method: &str| text.as_deref() == Some(method);
     match fault {
         Fault::OriginOfHost => {
-            let of = |name: &str| req.headers().get(name).and_then(|it| it.to_str().ok());
-            let host = of("host").unwrap_or_default();
-            if of("origin") == Some(&format!("http://{host}")) {
-                req.headers_mut().remove("origin");
-            }
+            accept_own_host(&mut req);
             app.handle(req).await
         }
         Fault::RoleInList if is("tools/list") => app.handle(as_admin(req)).await,
@@ -152,12 +149,22 @@ async fn faulty(fault: Fault, app: App, mut req: Request) -> Response {
         }
         Fault::Path | Fault::Cookie | Fault::RateLimit if is("tools/call") => {
             let body = req.bytes().await.unwrap_or_default();
-            match call_of(fault, &req, &body) {
+            let call = call_of(fault, &req, &body);
+            match call {
                 Some(call) => result_of(app.handle(call).await).await,
                 None => app.handle(again(req, &body)).await,
             }
         }
         _ => app.handle(req).await,
+    }
+}
+
+/// Accepts a page of the host that the request names.
+fn accept_own_host(req: &mut Request) {
+    let of = |name: &str| req.headers().get(name).and_then(|it| it.to_str().ok());
+    let host = of("host").unwrap_or_default();
+    if of("origin") == Some(&format!("http://{host}")) {
+        req.headers_mut().remove("origin");
     }
 }
 
@@ -413,6 +420,66 @@ fn metrics_have_a_label_for_the_tool() {
             r#"http_requests_total{method="GET",route="/users/:id",tool="users_show",status="200"} 1"#,
         ]
     );
+}
+
+/// The owner and the text of each note.
+type Notes = Mutex<Vec<(String, String)>>;
+
+#[derive(serde::Deserialize)]
+struct Member {
+    sub: String,
+}
+
+#[derive(serde::Deserialize, Schema)]
+struct NewNote {
+    #[schema(max_length = 100)]
+    text: String,
+}
+
+/// A program with the notes of several users. With a fault, a handler forgets the
+/// owner of a note.
+fn notes(is_faulty: bool) -> Router {
+    let create = async |notes: State<Notes>, User(me): User<Member>, Body(new): Body<NewNote>| {
+        let mut notes = notes.lock().unwrap();
+        notes.push((me.sub, new.text));
+        Json(json!({ "id": notes.len() - 1 }))
+    };
+    let show = async move |notes: State<Notes>, User(me): User<Member>, Path(id): Path<usize>| {
+        let notes = notes.lock().unwrap();
+        let note = notes.get(id).filter(|(owner, _)| is_faulty || *owner == me.sub);
+        let (_, text) = note.ok_or_else(ApiError::not_found)?;
+        Ok::<_, ApiError>(Json(json!({ "id": id, "text": text })))
+    };
+    let api = routes! {
+        auth: Auth::bearer(|token: String| Some(json!({ "sub": token }))),
+        "mcp": { ..mcp().routes() },
+        "notes": {
+            POST: { create, name: "notes.create", tool: "Writes a note." },
+            ":id": { GET: { show, name: "notes.show", tool: "Shows a note." } },
+        },
+    };
+    create_router(api, RouterOptions::new()).state(Notes::default())
+}
+
+#[test]
+fn the_probe_of_tenants_calls_tools() {
+    let run = |is_faulty| {
+        let users = ["ada", "grace"].map(Credentials::bearer);
+        let [a, b] = users;
+        block_on(Hardening::new(notes(is_faulty)).tenants(a, b).run())
+    };
+    let report = run(false);
+    report.assert();
+    assert!(report.count(AttackFamily::Tenants).passed >= 2, "{report}");
+    let left = report.not_attacked.iter().filter(|it| it.family == AttackFamily::Tenants);
+    assert_eq!(left.count(), 0, "{report}");
+    let report = run(true);
+    let routes: Vec<&str> =
+        report.failures.iter().filter_map(|failure| failure.route.as_deref()).collect();
+    assert_eq!(routes, ["GET /notes/:id", "TOOL notes_show"], "{report}");
+    let failure = &report.failures[1];
+    assert_eq!(failure.attack, "argument `id` with an id of the other user");
+    assert!(failure.location.as_ref().unwrap().file.ends_with("guards/mcp.rs"), "{report}");
 }
 
 thread_local! {

@@ -81,6 +81,7 @@ impl TestAgent {
     ///
     /// # Panics
     /// Panics if the response does not contain a list of tools.
+    #[must_use]
     #[track_caller]
     pub fn tools(&self) -> BoxFuture<'static, TestTools> {
         let request = self.request("tools/list", json!({}));

@@ -160,7 +160,7 @@ fn audience_fault(route: &RouteInfo, endpoint: &RouteInfo, info: &McpInfo) -> Op
     if needed.iter().any(|audience| accepted.contains(audience)) {
         return None;
     }
-    let wanted = info.url.as_ref().or(needed.first())?;
+    let wanted = info.url.as_ref().or_else(|| needed.first())?;
     Some(format!(
         "the route does not accept the tokens of its endpoint: add `audience({wanted:?})` to its \
          `TokenVerifier`"

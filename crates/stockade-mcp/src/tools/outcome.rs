@@ -96,12 +96,11 @@ impl CompiledTool {
         };
         if self.is_structured {
             let object = std::str::from_utf8(bytes).ok().filter(|_| is_json(media_type));
-            match object.filter(|text| text.trim_start().starts_with('{')) {
-                Some(object) => result.structured = Some(object.to_owned()),
-                None => {
-                    let text = "The tool did not return the JSON object of its schema.";
-                    result = CallResult::of_text(text, true, status);
-                }
+            if let Some(object) = object.filter(|text| text.trim_start().starts_with('{')) {
+                result.structured = Some(object.to_owned());
+            } else {
+                let text = "The tool did not return the JSON object of its schema.";
+                result = CallResult::of_text(text, true, status);
             }
         }
         result

@@ -228,8 +228,11 @@ impl Operation {
         };
         let noun = collection_noun(&shape_of(&own));
         let call = ToolCall::new(map, tool, noun, label_of(route));
+        let mut target = endpoint.clone();
+        // A failure names the place of the tool.
+        target.location.clone_from(&route.location);
         Some(Self {
-            route: endpoint.clone(),
+            route: target,
             label: format!("TOOL {}", tool.name),
             method: Method::POST,
             verb,

@@ -47,14 +47,11 @@ pub(super) async fn attack(runner: &mut Runner<'_>, endpoint: Endpoint<'_>, tool
             let is_own = shot
                 .as_ref()
                 .is_some_and(|shot| runner.target_of(shot) == Some(&tool.target.route));
-            match shot.filter(|_| is_own && takes_text(tool, argument)) {
-                Some(shot) => {
-                    compare(runner, endpoint, tool, (argument, &value), user.as_ref(), shot).await;
-                }
-                None => {
-                    let place = (argument, value.as_str());
-                    attack_value(runner, endpoint, tool, place, user.as_ref()).await;
-                }
+            let place = (argument, value.as_str());
+            if let Some(shot) = shot.filter(|_| is_own && takes_text(tool, argument)) {
+                compare(runner, endpoint, tool, place, user.as_ref(), shot).await;
+            } else {
+                attack_value(runner, endpoint, tool, place, user.as_ref()).await;
             }
         }
     }
