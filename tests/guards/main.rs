@@ -4,6 +4,7 @@
 mod authentication;
 mod claims;
 mod configuration;
+mod example_shop;
 mod lock;
 mod logins;
 mod mcp;
