@@ -1,8 +1,10 @@
 //! Progress by server-sent events, and calls that end with their client.
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use stockade::RouteEntry;
+use stockade::auth::{Revocations, generate_jwt};
 use stockade::mcp::{Mcp, Progress};
 use stockade::prelude::*;
 use stockade::testing::TestClient;
@@ -132,6 +134,33 @@ fn a_disconnect_cancels_the_call() {
         drop(stream);
         assert_eq!(messages.recv().await, Some("dropped"));
     });
+}
+
+/// Time passes only if nothing else happens.
+#[tokio::test(start_paused = true)]
+async fn a_call_ends_with_the_login_of_its_user() {
+    let secret = || Secret::new("a secret of at least thirty-two bytes").unwrap();
+    let revocations = Revocations::in_memory();
+    let auth = Auth::secret(secret()).revocations(revocations.clone());
+    let (sender, mut messages) = unbounded_channel();
+    let work = async move |progress: Progress| {
+        let _guard = SendOnDrop(sender);
+        progress.report(1, None);
+        std::future::pending::<()>().await;
+    };
+    let api = routes! {
+        "mcp": { middleware: [with_auth(auth)], ..Mcp::new("Shop", "1").routes() },
+        "work": { POST: { handler: work, name: "work", tool: "Works." } },
+    };
+    let hour = Duration::from_secs(3_600);
+    let token = generate_jwt(json!({ "sub": "ada", "jti": "1" }), hour, &secret()).unwrap();
+    let client = TestClient::new(create_router(api, RouterOptions::new()));
+    let agent = client.mcp("/mcp").bearer(token);
+    let mut stream = agent.call_request("work", json!({})).stream().await;
+    assert!(stream.next_event().await.unwrap().data.contains("notifications/progress"));
+    revocations.revoke_id(None, "1", SystemTime::now() + hour).await.unwrap();
+    assert!(stream.next_event().await.is_none());
+    assert_eq!(messages.recv().await, Some("dropped"));
 }
 
 /// Reports of another task wake the stream.

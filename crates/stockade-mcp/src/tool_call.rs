@@ -16,6 +16,8 @@ use bytes::Bytes;
 use futures_core::Stream;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde_json::{Map, Value};
+use stockade_core::extract::UserLifetime;
+use stockade_core::login_end::end_with;
 use stockade_core::reply::{EndsAtShutdown, Event, Sse};
 use stockade_core::{BoxFuture, Reply as _, Request, Response};
 use stockade_errors::ApiError;
@@ -44,16 +46,18 @@ pub(crate) async fn call(
     let reports = token.map(|token| Arc::new(Reports::new(token)));
     let name = params.name.map(Cow::into_owned).unwrap_or_default();
     let client = params.meta.client();
+    // A stream ends with the login of its user, which also cancels the call.
+    let lifetime = reports.as_ref().and_then(|_| UserLifetime::of(&req));
     let mut running: Running = Box::pin(run(req, name, arguments, (reports.clone(), client)));
     let Some(reports) = reports else { return asked.finish(running.await) };
     match poll_fn(|cx| begin(&mut running, &reports, cx)).await {
         Begun::Reported(first) => {
             let next = Some(first);
-            events(Events { asked, reports, next, running: Some(running), last: None })
+            events(Events { asked, reports, next, running: Some(running), last: None }, lifetime)
         }
         Begun::Done(ended @ Ended::Result(_)) if reports.has_waiting() => {
             let last = Some(asked.last_event(ended));
-            events(Events { asked, reports, next: None, running: None, last })
+            events(Events { asked, reports, next: None, running: None, last }, lifetime)
         }
         Begun::Done(ended) => asked.finish(ended),
     }
@@ -193,12 +197,13 @@ impl Stream for Events {
     }
 }
 
-fn events(events: Events) -> Result<Response, ApiError> {
+fn events(events: Events, lifetime: Option<UserLifetime>) -> Result<Response, ApiError> {
     let mut response = Sse::new(events).keep_alive(KEEP_ALIVE).into_response()?;
     response.headers_mut().insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
     // The stream ends with its call. A shutdown waits for it, like for other
     // responses.
     response.extensions_mut().remove::<EndsAtShutdown>();
+    end_with(&mut response, lifetime);
     Ok(response)
 }
 
