@@ -217,7 +217,7 @@ impl<'m> Converter<'m> {
         }
     }
 
-    /// Returns the schema in the place of a recursive one.
+    /// Returns the schema that replaces a recursive one.
     fn unknown(&self) -> Value {
         match self.direction {
             Direction::Output => json!({}),
