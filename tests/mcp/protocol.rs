@@ -97,7 +97,7 @@ fn the_body_is_json() {
 }
 
 #[test]
-fn invalid_json_has_no_id() {
+fn invalid_json_gets_an_error_without_an_id() {
     let expected = r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"}}"#;
     check(&[], "{", 400, expected);
     check(&modern("tools/list"), r#"{"id":1"#, 400, expected);
@@ -105,7 +105,7 @@ fn invalid_json_has_no_id() {
 }
 
 #[test]
-fn an_invalid_message_has_no_id() {
+fn an_invalid_message_gets_an_error_without_an_id() {
     let expected = r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid Request"}}"#;
     let batch = format!("[{}]", legacy("ping", ""));
     for body in [

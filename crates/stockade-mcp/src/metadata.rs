@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn an_origin_has_no_path() {
+    fn an_origin_ends_with_its_host() {
         for origin in ["https://a.example", "http://localhost:5173", "https://[::1]:8443"] {
             assert!(is_origin(origin), "{origin}");
         }
