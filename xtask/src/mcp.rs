@@ -14,10 +14,10 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::openapi::{address, copy, database, install_node, install_python, python};
+use crate::openapi::{address, copy, database, install_node, install_npm, install_python, python};
 use crate::running::Running;
 use crate::{
-    Outcome, announce, cargo, cargo_command, examples, is_part_of, root, run as started, skip,
+    Outcome, announce, cargo, cargo_command, is_part_of, root, run as started, skip,
     target_directory, target_directory_of,
 };
 
@@ -131,7 +131,7 @@ impl<'f> Tools<'f> {
     /// Calls the fixture with the SDKs, in each of their modes.
     fn call_with_clients(&self, url: &str) -> Outcome {
         let npm = self.folder.join("npm");
-        if install_node(&npm) {
+        if install(&npm) {
             let mut node = self.command("node");
             started(node.arg("clients.mjs").current_dir(npm).env("URL", url))?;
         } else {
@@ -152,10 +152,13 @@ impl<'f> Tools<'f> {
     /// counts the tokens of each tool.
     fn check_lists(&self) -> Outcome {
         let npm = self.folder.join("npm");
-        if !install_node(&npm) {
+        if !install(&npm) {
             return Ok(());
         }
-        let mut shop = Command::new(examples::debug_program("shop")?);
+        // No other feature of the shop adds a tool.
+        cargo(&["build", "-p", "shop", "--bin", "shop"])?;
+        let shop = target_directory()?.join(format!("debug/shop{EXE_SUFFIX}"));
+        let mut shop = Command::new(shop);
         shop.env("SHOP_DATABASE", ":memory:").env("SHOP_ADMIN_PASSWORD", "correct horse");
         self.check_list("shop", shop)?;
         let mut build = cargo_command();
@@ -177,7 +180,7 @@ impl<'f> Tools<'f> {
     /// Connects the command lines of hosts, without a model and an account.
     fn connect_hosts(&self, url: &str) -> Outcome {
         let hosts = self.folder.join("hosts");
-        if !install_node(&hosts) {
+        if !install(&hosts) {
             skip("Claude Code, Gemini CLI, opencode and Codex (npm and its registry)");
             return Ok(());
         }
@@ -187,6 +190,12 @@ impl<'f> Tools<'f> {
 }
 
 const CONDUIT: &str = "examples/conduit";
+
+/// Installs the packages of a lock file. Some of them have packages for other
+/// systems that a registry may not have. `npm ci` then rejects the lock file.
+fn install(folder: &Path) -> bool {
+    install_npm(folder, &["install", "--no-save"])
+}
 
 /// Starts a program on a free port. Returns it with its URL.
 fn serve(program: &mut Command, name: &str) -> Result<(Running, String), String> {

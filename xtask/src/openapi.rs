@@ -212,6 +212,12 @@ pub fn install_python(folder: &Path) -> bool {
 
 /// Installs the npm tools. Returns false if this is not possible.
 pub(crate) fn install_node(folder: &Path) -> bool {
+    install_npm(folder, &["ci"])
+}
+
+/// Installs the npm tools with a command of npm, such as `ci`. Returns false if
+/// this is not possible.
+pub(crate) fn install_npm(folder: &Path, command: &[&str]) -> bool {
     let wanted = fs::read(folder.join("package-lock.json")).unwrap_or_default();
     let installed = folder.join("node_modules/installed.json");
     // A missing file counts as different.
@@ -219,7 +225,7 @@ pub(crate) fn install_node(folder: &Path) -> bool {
         return true;
     }
     let mut npm = Command::new("npm");
-    npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(folder);
+    npm.args(command).args(["--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(folder);
     started(&mut npm).is_ok() && fs::write(installed, wanted).is_ok()
 }
 
