@@ -206,6 +206,7 @@ fn policy_from(policy: Policy) -> Policy {
         .rule("writes-need-user", "changes of articles and profiles require a user", |route| {
             route.path.starts_with("/api/users") || !route.may_change() || !route.is_open()
         })
+        .allow("writes-need-user", "POST /mcp", "each tool that writes requires a user")
         .allow("cors-open-with-user", "router", "a header authenticates users, not a cookie")
 }
 
