@@ -63,11 +63,22 @@ use self::errors::conduit_form;
 /// The whole API. The caller adds the database as state.
 fn router(secret: Secret) -> Router {
     let token = Auth::bearer(users::authenticate).documented_as(SecurityScheme::jwt());
-    let token = token.scheme("Token");
-    let api = routes! {
+    without_policy(&token.scheme("Token"), options(), secret)
+        .policy(policy_from(Policy::recommended()))
+}
+
+/// The same router with other users and options, for the tests.
+fn without_policy(token: &Auth, options: RouterOptions, secret: Secret) -> Router {
+    // `/openapi.json`, and `/docs` for people.
+    create_router(api(token), options).open_api(document_options()).state(secret)
+}
+
+/// The routes as one tree.
+fn api(token: &Auth) -> RouteTree {
+    routes! {
         // The tools of agents: the routes with the key `tool`.
         "mcp": {
-            auth: token.clone().optional(),
+            auth: token.optional(),
             public: "everybody may read; all other tools require a user",
             ..Mcp::new("Conduit", "1.0.0").routes(),
         },
@@ -123,7 +134,7 @@ fn router(secret: Secret) -> Router {
                 },
             },
             ..routes! {
-                auth: &token,
+                auth: token,
                 "user": {
                     GET: { users::show_current, docs: "Show the current user" },
                     PUT: {
@@ -182,8 +193,12 @@ fn router(secret: Secret) -> Router {
                 },
             },
         },
-    };
-    let options = RouterOptions::new()
+    }
+}
+
+/// The options for all routes.
+fn options() -> RouterOptions {
+    RouterOptions::new()
         .error_handling(conduit_form)
         .validation_status(422)
         // Pages of every origin may send requests: a header authenticates users, not a cookie.
@@ -191,12 +206,7 @@ fn router(secret: Secret) -> Router {
         // Responses contain tokens, or depend on the user.
         .security_headers(SecurityHeaders::new().no_store())
         .rate_limit(600 / MINUTE)
-        .access_log(true);
-    // `/openapi.json`, and `/docs` for people.
-    create_router(api, options)
-        .open_api(document_options())
-        .policy(policy_from(Policy::recommended()))
-        .state(secret)
+        .access_log(true)
 }
 
 /// Returns the rules for all routes: the rules of `policy`, and one of this

@@ -8,6 +8,7 @@ mod document;
 mod errors;
 mod hardened;
 mod lists;
+mod mutations;
 mod profiles;
 mod schemas;
 mod sessions;
