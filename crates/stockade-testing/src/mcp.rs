@@ -83,6 +83,7 @@ impl TestAgent {
     /// Panics if the response does not contain a list of tools.
     #[must_use]
     #[track_caller]
+    #[must_use]
     pub fn tools(&self) -> BoxFuture<'static, TestTools> {
         let request = self.request("tools/list", json!({}));
         Box::pin(async move { TestTools { result: TestToolResult::of(request.send().await) } })
