@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 use stockade_core::{Request, Response};
 use stockade_errors::ApiError;
@@ -199,8 +199,12 @@ impl Asked {
     }
 }
 
-/// Returns true if the body is declared as JSON.
+/// Returns true if the body is declared as JSON without compression.
 fn is_json(headers: &HeaderMap) -> bool {
+    let is_identity = |it: &HeaderValue| it.as_bytes().eq_ignore_ascii_case(b"identity");
+    if !headers.get_all(header::CONTENT_ENCODING).iter().all(is_identity) {
+        return false;
+    }
     let mut values = headers.get_all(header::CONTENT_TYPE).iter();
     let (first, second) = (values.next(), values.next());
     let Some(text) = first.filter(|_| second.is_none()).and_then(|it| it.to_str().ok()) else {
