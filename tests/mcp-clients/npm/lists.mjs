@@ -5,7 +5,8 @@ import { encode } from "gpt-tokenizer/encoding/o200k_base";
 
 const url = process.env.URL;
 const home = `${import.meta.dirname}/home`;
-const MAX_TOKENS = 100;
+// An article of Conduit has long patterns against invisible characters.
+const MAX_TOKENS = { shop: 100, conduit: 300 };
 
 const post = async (path, body) => {
   const response = await fetch(`${url}${path}`, {
@@ -17,7 +18,7 @@ const post = async (path, body) => {
   return response.json();
 };
 
-/** The users who see tools, and the least number of tools that each of them sees. */
+/** The headers of each user whose list is checked. */
 const programs = {
   async shop() {
     const admin = { email: "admin@example.org", password: "correct horse" };
@@ -51,8 +52,8 @@ for (const [user, headers] of Object.entries(await programs[name]())) {
   // A host shows these parts to the model.
   const tokens = tools.map((tool) =>
     [tool.name, encode(JSON.stringify([tool.name, tool.description, tool.inputSchema])).length]);
-  const large = tokens.filter(([, count]) => count > MAX_TOKENS);
-  assert.deepEqual(large, [], `more than ${MAX_TOKENS} tokens`);
+  const large = tokens.filter(([, count]) => count > MAX_TOKENS[name]);
+  assert.deepEqual(large, [], `more than ${MAX_TOKENS[name]} tokens`);
   const sum = tokens.reduce((all, [, count]) => all + count, 0);
   const bytes = Buffer.byteLength(JSON.stringify(tools));
   console.log(`ok  ${name}, ${user}: ${tools.length} tools, ${bytes} bytes, ${sum} tokens`);
