@@ -204,7 +204,8 @@ fn serve(program: &mut Command, name: &str) -> Result<(Running, String), String>
     announce(program);
     let mut program = Running::start(program, name)?;
     let (url, _) = address(&mut program)?;
-    Ok((program, url))
+    // The shop prints its address within a sentence.
+    Ok((program, url.trim_end_matches(';').to_owned()))
 }
 
 /// Returns the name of this platform in npm packages.
