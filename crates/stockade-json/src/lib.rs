@@ -11,6 +11,9 @@
 //! - `number`: numbers; serde_json reads the rare forms.
 //! - `refused`: [`Refused`], the error.
 //!
+//! The feature `duplicate` adds `repeated_name`, which finds duplicate member
+//! names.
+//!
 //! The feature `write` adds:
 //!
 //! - `write`: `to_json`, a fast writer with the same output as serde_json.
@@ -24,6 +27,8 @@
 mod count;
 #[cfg(feature = "write")]
 pub mod date;
+#[cfg(feature = "duplicate")]
+mod duplicate;
 #[cfg(feature = "write")]
 mod error;
 mod escape;
@@ -36,6 +41,8 @@ mod text;
 mod write;
 
 pub use count::has_more_values;
+#[cfg(feature = "duplicate")]
+pub use duplicate::repeated_name;
 #[cfg(feature = "write")]
 pub use error::{MAX_DEPTH, SerializationError};
 pub use number::{Number, keeps_digits, whole_text};

@@ -3,7 +3,6 @@
 mod answer;
 mod conditions;
 mod describe;
-mod duplicate;
 mod item;
 #[cfg(feature = "json-patch")]
 mod json_patch;

@@ -4,11 +4,11 @@ use http::{StatusCode, header};
 use serde_json::Value;
 use stockade_core::{Request, Response};
 use stockade_errors::{ApiError, ErrorText, StoreError};
+use stockade_json::repeated_name;
 
 use super::Route;
 use super::answer::{header_value, place_of};
 use super::conditions::Conditions;
-use super::duplicate::repeated_name;
 use super::item::REPEATED;
 use super::patch::{Changed, Patch};
 use crate::access::Operation;

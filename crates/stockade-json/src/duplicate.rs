@@ -9,7 +9,8 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 /// Returns a duplicate member name of an object in a text. Returns `None` for
 /// invalid JSON.
-pub(super) fn repeated_name(text: &[u8]) -> Option<String> {
+#[must_use]
+pub fn repeated_name(text: &[u8]) -> Option<String> {
     let error = serde_json::from_slice::<Names>(text).err()?.to_string();
     let name = error.strip_prefix(MARK)?;
     // serde_json appends the position of the error.
