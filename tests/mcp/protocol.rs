@@ -260,6 +260,10 @@ fn duplicate_names_are_rejected() {
     let params = r#""name":"time","name":"me""#;
     let expected = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params: duplicate member name"}}"#;
     check(&[], &legacy("tools/call", params), 400, expected);
+    for arguments in [r#"{"a":1,"a":2}"#, r#"{"a":[{"b":1,"b":2}]}"#] {
+        let params = format!(r#""name":"time","arguments":{arguments}"#);
+        check(&[], &legacy("tools/call", &params), 400, expected);
+    }
 }
 
 #[test]

@@ -21,6 +21,7 @@ use stockade_core::login_end::end_with;
 use stockade_core::reply::{EndsAtShutdown, Event, Sse};
 use stockade_core::{BoxFuture, Reply as _, Request, Response};
 use stockade_errors::ApiError;
+use stockade_json::repeated_name;
 use stockade_routing::subrequest::ToolClient;
 
 use crate::message::Params;
@@ -38,6 +39,12 @@ pub(crate) async fn call(
     let arguments = match params.arguments {
         None => Map::new(),
         Some(text) => match serde_json::from_str::<Map<String, Value>>(text) {
+            // A host shows one of the values to its user, and the route gets
+            // another.
+            Ok(_) if repeated_name(text.as_bytes()).is_some() => {
+                let error = ProtocolError::params("duplicate member name");
+                return Ok(error.respond(Some(&asked.id)));
+            }
             Ok(arguments) => arguments,
             Err(_) => return Ok(ProtocolError::ARGUMENTS.respond(Some(&asked.id))),
         },
