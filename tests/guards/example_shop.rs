@@ -63,7 +63,7 @@ const PRODUCTS: &str = "examples/shop/src/products.rs:";
 const HERE: &str = "guards/example_shop.rs:";
 
 const ROWS: &[Row] = &[
-    (Fault::RateLimit, Guard::Policy, &["router: [rate-limited]", "GET / and 44 others", SHOP]),
+    (Fault::RateLimit, Guard::Policy, &["router: [rate-limited]", "GET / and 45 others", SHOP]),
     (Fault::BodyLimit, Guard::Policy, &["[body-bounded]", "1024 MiB", SHOP]),
     (Fault::AnyProxy, Guard::Policy, &["router: [proxies-known]", "0.0.0.0/0", SHOP]),
     (Fault::OpenRoute, Guard::Policy, &["GET /export: [access-declared]", HERE]),
@@ -185,7 +185,7 @@ fn user(roles: &[&str]) -> Option<Credentials> {
     Some(Credentials::bearer(token.unwrap()))
 }
 
-/// Changes a request as a proxy in front of the shop may do.
+/// Changes a request like a proxy before the shop.
 fn by_proxy(fault: Fault, mut req: Request) -> Request {
     let claimed = |name: &str| {
         let value = req.headers().get(name)?.to_str().ok()?;

@@ -126,7 +126,7 @@ enum Fault {
     Batch,
 }
 
-/// Responds like an endpoint with a defect, in front of the real endpoint.
+/// Responds like an endpoint with a defect. The real endpoint gets other requests.
 async fn faulty(fault: Fault, app: App, mut req: Request) -> Response {
     if req.method() != Method::POST || req.path() != "/mcp" {
         return app.handle(req).await;
@@ -135,12 +135,14 @@ async fn faulty(fault: Fault, app: App, mut req: Request) -> Response {
     let is = |method: &str| text.as_deref() == Some(method);
     match fault {
         Fault::OriginOfHost => {
-            accept_own_host(&mut req);
+            if is_of_host(&req) {
+                req.headers_mut().remove("origin");
+            }
             app.handle(req).await
         }
         Fault::RoleInList if is("tools/list") => app.handle(as_admin(req)).await,
         Fault::RoleInCall if is("tools/call") => app.handle(as_admin(req)).await,
-        Fault::Batch => {
+        Fault::Batch if text.is_some() => {
             let body = req.bytes().await.unwrap_or_default();
             if body.starts_with(b"[") {
                 return json_response(&json!([{ "jsonrpc": "2.0", "id": 1, "result": {} }]));
@@ -149,8 +151,7 @@ async fn faulty(fault: Fault, app: App, mut req: Request) -> Response {
         }
         Fault::Path | Fault::Cookie | Fault::RateLimit if is("tools/call") => {
             let body = req.bytes().await.unwrap_or_default();
-            let call = call_of(fault, &req, &body);
-            match call {
+            match call_of(fault, &req, &body) {
                 Some(call) => result_of(app.handle(call).await).await,
                 None => app.handle(again(req, &body)).await,
             }
@@ -159,13 +160,11 @@ async fn faulty(fault: Fault, app: App, mut req: Request) -> Response {
     }
 }
 
-/// Accepts a page of the host that the request names.
-fn accept_own_host(req: &mut Request) {
-    let of = |name: &str| req.headers().get(name).and_then(|it| it.to_str().ok());
-    let host = of("host").unwrap_or_default();
-    if of("origin") == Some(&format!("http://{host}")) {
-        req.headers_mut().remove("origin");
-    }
+/// Returns true if `Origin` has the name in `Host`.
+fn is_of_host(req: &Request) -> bool {
+    let text = |name: &str| req.headers().get(name).and_then(|it| it.to_str().ok());
+    let origin = text("origin").and_then(|origin| origin.strip_prefix("http://"));
+    origin.is_some() && origin == text("host")
 }
 
 fn as_admin(mut req: Request) -> Request {
@@ -451,7 +450,9 @@ fn notes(is_faulty: bool) -> Router {
         Ok::<_, ApiError>(Json(json!({ "id": id, "text": text })))
     };
     let api = routes! {
-        auth: Auth::bearer(|token: String| Some(json!({ "sub": token }))),
+        auth: Auth::bearer(|token: String| {
+            ["ada", "grace"].contains(&&*token).then(|| json!({ "sub": token }))
+        }),
         "mcp": { ..mcp().routes() },
         "notes": {
             POST: { create, name: "notes.create", tool: "Writes a note." },
@@ -474,11 +475,13 @@ fn the_probe_of_tenants_calls_tools() {
     let left = report.not_attacked.iter().filter(|it| it.family == AttackFamily::Tenants);
     assert_eq!(left.count(), 0, "{report}");
     let report = run(true);
-    let routes: Vec<&str> =
-        report.failures.iter().filter_map(|failure| failure.route.as_deref()).collect();
-    assert_eq!(routes, ["GET /notes/:id", "TOOL notes_show"], "{report}");
-    let failure = &report.failures[1];
-    assert_eq!(failure.attack, "argument `id` with an id of the other user");
+    let of_route = |route: &str| {
+        let mut failures = report.failures.iter();
+        failures.rfind(|failure| failure.route.as_deref() == Some(route)).unwrap()
+    };
+    assert_eq!(of_route("GET /notes/:id").attack, "`:id` of the other user", "{report}");
+    let failure = of_route("TOOL notes_show");
+    assert_eq!(failure.attack, "argument `id` with an id of the other user", "{report}");
     assert!(failure.location.as_ref().unwrap().file.ends_with("guards/mcp.rs"), "{report}");
 }
 
