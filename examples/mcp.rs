@@ -99,7 +99,7 @@ async fn list_loans(library: State<Library>, User(reader): User<Reader>) -> Json
 
 #[derive(Debug, ApiError)]
 enum LoanError {
-    #[status(404, "there is no book {0}")]
+    #[status(404, "book {0} does not exist")]
     Missing(u32),
     #[status(409, "book {0} is already lent")]
     Lent(u32),
