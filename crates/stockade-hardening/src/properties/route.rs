@@ -108,6 +108,7 @@ impl<'c> RouteCheck<'c> {
             return Some(reason.to_owned());
         }
         let reason = match self.route.kind {
+            RouteKind::Http if self.route.mcp.is_some() => "calls of tools are not generated",
             RouteKind::Http => return None,
             RouteKind::WebSocket => "WebSocket messages are not generated",
             RouteKind::RpcMethod => "JSON-RPC calls are not generated",

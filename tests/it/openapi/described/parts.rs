@@ -75,9 +75,9 @@ fn members_alone() -> Row {
 /// The endpoint for agents, with a request from a page of another origin.
 fn endpoint_for_agents() -> Row {
     let mcp = Mcp::new("x", "1").routes();
-    let api = routes! { "x": { public: "an example", ..mcp } };
+    let api = routes! { "x/:id": { public: "an example", ..mcp } };
     let app = create_router(api, quiet()).build().unwrap();
-    Row { app, request: "POST /x\norigin: https://evil.test".to_owned(), bytes: None }
+    Row { app, request: "POST /x/7\norigin: https://evil.test".to_owned(), bytes: None }
 }
 
 /// A route that accepts only numbers, with a request that contains text.

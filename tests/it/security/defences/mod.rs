@@ -211,8 +211,9 @@ fn the_copy_has_the_routes_of_the_shop() {
     let others: BTreeMap<&str, Vec<String>> = shop
         .changes_to(&lock_of(""), SystemTime::UNIX_EPOCH)
         .iter()
-        // The copy does not have a policy.
+        // The copy does not have a policy and an endpoint for agents.
         .filter(|it| !it.rule.text && !it.rule.id.starts_with("policy-"))
+        .filter(|it| it.rule.id != "tool-removed")
         .filter(|it| it.rule.id != "route-removed")
         .map(|it| (it.rule.id, it.routes.clone()))
         .collect();
