@@ -81,7 +81,6 @@ impl TestAgent {
     ///
     /// # Panics
     /// Panics if the response does not contain a list of tools.
-    #[must_use]
     #[track_caller]
     #[must_use]
     pub fn tools(&self) -> BoxFuture<'static, TestTools> {

@@ -328,6 +328,7 @@ const MAX_SCHEMAS: usize = 2_000;
 mod tests {
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "callers write `json!`")]
     #[track_caller]
     fn check(direction: Direction, schema: Value, expected: Option<Value>) {
         let schemas = BTreeMap::from([
