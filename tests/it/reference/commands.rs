@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use stockade::mcp::Mcp;
 use stockade::prelude::*;
 
 use super::{codes, rows};
@@ -9,7 +10,10 @@ use super::{codes, rows};
 const PAGE: &str = include_str!("../../../book/src/reference/command-line.md");
 
 fn app() -> App {
-    let api = routes! { "users": { GET: async || "all users" } };
+    let api = routes! {
+        "users": { GET: async || "all users" },
+        "mcp": { public: "an example", ..Mcp::new("Users", "1.0.0").routes() },
+    };
     create_router(api, RouterOptions::new()).open_api(("Users", "1.0.0")).build().unwrap()
 }
 
@@ -27,6 +31,8 @@ async fn the_page_lists_each_command() {
     let arguments = rows(PAGE, "## dashboard").into_iter().filter(|row| row[1] != "required");
     let flags = arguments.filter_map(|row| codes(row[0]).next()?.split(' ').next());
     listed.extend(flags.map(|flag| format!("dashboard --job {flag}")));
+    // A section describes this one.
+    listed.insert("mcp --stdio --authorization-from".to_owned());
     assert_eq!(existing, listed);
 }
 
