@@ -26,6 +26,10 @@ async fn the_examples_of_all_bodies_are_accepted() {
     let mut account = None;
     for call in data["calls"].as_object().unwrap().values() {
         let (method, path) = (call["m"].as_str().unwrap(), call["p"].as_str().unwrap());
+        if path == "/mcp" {
+            // Its errors are those of the protocol for agents.
+            continue;
+        }
         for body in call["b"].as_array().into_iter().flatten() {
             // Two examples have the same name, so each has a separate server.
             let conduit = Conduit::new().await;
