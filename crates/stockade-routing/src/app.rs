@@ -12,13 +12,13 @@ use stockade_core::error_settings::Settings;
 use stockade_core::{Endpoint, ErrorContext, ErrorHandler, Languages, Request, Setting};
 
 use crate::built_methods::BuiltMethods;
+use crate::built_tools::BuiltTools;
 use crate::commands::Command;
 use crate::host_table::HostTable;
 use crate::route::Route;
 use crate::site::Site;
 use crate::stages::Stages;
 use crate::start::Openers;
-use crate::tools::BuiltTools;
 use crate::url::{UrlError, UrlPattern, build_named};
 use stockade_map::TrailingSlash;
 use stockade_map::policy::{Configuration, Policy};

@@ -21,7 +21,7 @@ use crate::into_tool::IntoTool;
 use crate::method_set::MethodSet;
 use crate::route_host::RouteHost;
 use crate::settings::{RouteSettings, runs_before_auth};
-use crate::tools::ToolServer;
+use crate::tool_server::ToolServer;
 
 /// Returns the middleware of a list, each with the source location of its
 /// addition.

@@ -39,8 +39,10 @@
 // - `url`: the paths of named routes.
 // - `method_set`: the methods that the body of a request calls by name;
 //   `built_methods`: the same in the map.
-// - `tools`: routes as tools, and the endpoint that offers them; `into_tool`:
-//   the values of the key `tool`; `subrequest`: a request within a request.
+// - `tools`: routes as tools, and the endpoint that offers them, during the
+//   build; `tool_server`: the functions of its protocol; `built_tools`: the
+//   tools of a built application; `into_tool`: the values of the key `tool`;
+//   `subrequest`: a request within a request.
 // - `web_socket`: WebSocket routes; `health`: routes for monitoring.
 // - `trailing_slash`: the other form of a path, and redirects to the declared
 //   form.
@@ -59,6 +61,7 @@ mod asked_host;
 mod audit;
 mod build;
 mod built_methods;
+mod built_tools;
 mod commands;
 mod compile;
 mod compile_methods;
@@ -106,13 +109,22 @@ mod state;
 pub mod subrequest;
 mod table_set;
 mod tags;
-#[doc(hidden)]
-pub mod tools;
+mod tool_server;
+mod tools;
 mod tower;
 mod trailing_slash;
 mod tree;
 mod url;
 mod web_socket;
+
+#[doc(hidden)]
+pub mod tool_internals {
+    pub use crate::built_tools::{
+        Compile, CompiledTools, Describe, Explain, ToolRoutes, ToolTarget, place_of,
+    };
+    pub use crate::tool_server::{ToolInspector, ToolServer};
+    pub use crate::url::UrlPattern;
+}
 
 pub use app::App;
 pub use dispatch::ResponseFuture;
@@ -140,5 +152,5 @@ pub mod __internal {
     pub use crate::commands::{Command, pretty};
     pub use crate::dispatch::poll_into;
     pub use crate::head_sink::HeadSink;
-    pub use crate::url::{UrlPattern, encode_component};
+    pub use crate::url::encode_component;
 }

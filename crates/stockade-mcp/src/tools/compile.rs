@@ -10,10 +10,12 @@ use stockade_errors::{ConfigError, ConfigIssue};
 use stockade_map::schemas::schema_name;
 use stockade_map::{ArgumentPlace, McpInfo, RouteInfo, RouteMap, ToolInfo};
 use stockade_path::Pattern;
-use stockade_routing::__internal::UrlPattern;
 use stockade_routing::RouteEntry;
 use stockade_routing::subrequest::{ReceivingApp, ToolLabels};
-use stockade_routing::tools::{CompiledTools, ToolInspector, ToolRoutes, ToolServer, ToolTarget};
+use stockade_routing::tool_internals::UrlPattern;
+use stockade_routing::tool_internals::{
+    CompiledTools, ToolInspector, ToolRoutes, ToolServer, ToolTarget,
+};
 
 use super::arguments::{FORWARDED, body_type, credential_headers};
 use super::describe::describe;

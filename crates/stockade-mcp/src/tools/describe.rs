@@ -9,7 +9,7 @@ use stockade_map::{
     McpInfo, MethodKind, Need, RouteInfo, RouteKind, RouteMap, SchemeInfo, Tool, ToolHints,
     ToolInfo,
 };
-use stockade_routing::tools::{ToolRoutes, place_of};
+use stockade_routing::tool_internals::{ToolRoutes, place_of};
 
 use super::arguments::{Argument, arguments_of};
 use super::names::{

@@ -141,7 +141,7 @@ fn explain_tool(app: &Resolved, call: &str) -> Result<Explanation, ExplainError>
     let (tools, compiled) = tools
         .and_then(|tools| Some((tools, tools.compiled()?)))
         .ok_or_else(|| fault("the router does not have an endpoint for tools".to_owned()))?;
-    let target = (tools.server.explain)(compiled, name, arguments.trim()).map_err(fault)?;
+    let target = (tools.explain)(compiled, name, arguments.trim()).map_err(fault)?;
     let info = map_of(app, false).routes.into_iter().nth(target.route).unwrap_or_default();
     let host = info.host.as_ref().map(|host| format!("http://{}", host.example()));
     let (method, path) = (&target.method, &target.path);
