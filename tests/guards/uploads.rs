@@ -101,7 +101,7 @@ fn uploads_are_downloads() {
     }
 }
 
-/// The way in which the program serves the files of its clients.
+/// The defect of a program that serves the files of its clients.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Fault {
     None,

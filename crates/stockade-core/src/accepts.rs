@@ -5,7 +5,8 @@ use std::sync::Arc;
 use http::{HeaderMap, Method};
 use stockade_errors::{ApiError, ConfigError, ConfigIssue};
 
-use crate::media::{Media, content_type};
+use crate::headers::content_type;
+use crate::media::Media;
 use crate::{BodyKind, Setting};
 
 /// The media types that a request body may have. Any other body gets a 415

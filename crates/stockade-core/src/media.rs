@@ -1,6 +1,8 @@
 //! The interpretation of `Content-Type`.
 
-use http::{HeaderMap, HeaderValue, header};
+use http::HeaderMap;
+
+use crate::headers::{content_type, is_unencoded};
 
 /// The format of the bytes of a body.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -21,8 +23,7 @@ impl Media {
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         // The bytes of a compressed body do not have the type that the header
         // names.
-        let is_identity = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
-        if !headers.get_all(header::CONTENT_ENCODING).iter().all(is_identity) {
+        if !is_unencoded(headers) {
             return Self::Other;
         }
         content_type(headers).map_or(Self::Other, Self::parse)
@@ -55,17 +56,6 @@ impl Media {
             Some(name) if name.eq_ignore_ascii_case("us-ascii") => media,
             Some(_) => Self::ForeignCharset,
         }
-    }
-}
-
-/// Returns the `Content-Type`, if there is exactly one.
-pub(crate) fn content_type(headers: &HeaderMap) -> Option<&str> {
-    let mut values = headers.get_all(header::CONTENT_TYPE).iter();
-    match (values.next(), values.next()) {
-        // A header that is not valid text counts as missing.
-        (Some(value), None) => value.to_str().ok(),
-        // Two types are ambiguous.
-        _ => None,
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) const TOOLS_CALL: &str = "tools/call";
 pub(crate) enum Era {
     /// Stateless, since 2026-07-28.
     Modern,
-    /// With `initialize`, until 2025-11-25.
+    /// Begins with `initialize`, until 2025-11-25.
     Legacy,
 }
 

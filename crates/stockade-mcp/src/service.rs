@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderMap, StatusCode, header};
 use serde_json::{Value, json};
+use stockade_core::headers::{content_type, is_unencoded};
 use stockade_core::{Request, Response};
 use stockade_errors::ApiError;
 use stockade_json::has_more_values;
@@ -18,7 +19,7 @@ use crate::message::{Message, Params, Unreadable};
 use crate::protocol_error::{ProtocolError, respond};
 use crate::stdio::Line;
 use crate::tool_call;
-use crate::tools::Tools;
+use crate::tools::{Tools, essence};
 
 /// The texts and the options of an endpoint.
 #[derive(Debug)]
@@ -120,16 +121,18 @@ impl Asked {
         let tools = Tools::of(req);
         let list = tools.as_ref().map(|tools| tools.list(&tools.visible_to(req)));
         let list = list.unwrap_or(Bytes::from_static(b"[]"));
-        let (begin, end) = self.around(&self.hints(req, tools.as_deref()));
-        [begin.as_bytes(), b"\"tools\":", &list, end.as_bytes()].concat()
+        let (hints, meta) = (self.hints(req, tools.as_deref()), self.meta(None));
+        let begin = self.begin().as_bytes();
+        [begin, b"\"tools\":", &list, hints.as_bytes(), meta.as_bytes(), b"}"].concat()
     }
 
     fn discover(&self, req: &Request) -> Vec<u8> {
-        let (begin, end) = self.around(&self.hints(req, Tools::of(req).as_deref()));
+        let (begin, meta) = (self.begin(), self.meta(None));
+        let hints = self.hints(req, Tools::of(req).as_deref());
         let instructions = &self.service.instructions;
         format!(
             "{begin}\"supportedVersions\":[\"{MODERN}\"],\"capabilities\":{{\"tools\":{{}}}}\
-             {instructions}{end}"
+             {instructions}{hints}{meta}}}"
         )
         .into_bytes()
     }
@@ -160,21 +163,17 @@ impl Asked {
         format!(",\"ttlMs\":{},\"cacheScope\":\"{scope}\"", self.service.ttl_ms)
     }
 
-    /// Returns the text before and after the members of a result. `last` has
-    /// further members.
-    pub(crate) fn around(&self, last: &str) -> (&'static str, String) {
+    /// Returns the text before the members of a result.
+    pub(crate) fn begin(&self) -> &'static str {
         match self.era {
-            Era::Legacy => ("{", format!("{last}}}")),
-            Era::Modern => {
-                let server = &self.service.server;
-                let end = format!("{last},\"_meta\":{{{SERVER_INFO}:{server}}}}}");
-                ("{\"resultType\":\"complete\",", end)
-            }
+            Era::Legacy => "{",
+            Era::Modern => "{\"resultType\":\"complete\",",
         }
     }
 
-    /// Returns the text of `_meta` in the result of a call with this status.
-    pub(crate) fn meta_of_call(&self, status: Option<u16>) -> String {
+    /// Returns the member `_meta` of a result: the server, and the status of a
+    /// call. Empty if there are neither.
+    pub(crate) fn meta(&self, status: Option<u16>) -> String {
         let status = status.map(|status| format!("\"stockade/status\":{status}"));
         let server =
             (self.era == Era::Modern).then(|| format!("{SERVER_INFO}:{}", self.service.server));
@@ -201,17 +200,8 @@ impl Asked {
 
 /// Returns true if the body is declared as JSON without compression.
 fn is_json(headers: &HeaderMap) -> bool {
-    let is_identity = |it: &HeaderValue| it.as_bytes().eq_ignore_ascii_case(b"identity");
-    if !headers.get_all(header::CONTENT_ENCODING).iter().all(is_identity) {
-        return false;
-    }
-    let mut values = headers.get_all(header::CONTENT_TYPE).iter();
-    let (first, second) = (values.next(), values.next());
-    let Some(text) = first.filter(|_| second.is_none()).and_then(|it| it.to_str().ok()) else {
-        return false;
-    };
-    let essence = text.split(';').next().unwrap_or(text).trim();
-    essence.eq_ignore_ascii_case("application/json")
+    let is_json = |text: &str| essence(text).eq_ignore_ascii_case("application/json");
+    is_unencoded(headers) && content_type(headers).is_some_and(is_json)
 }
 
 /// Creates the response to a notification.

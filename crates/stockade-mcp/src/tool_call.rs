@@ -17,6 +17,7 @@ use futures_core::Stream;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde_json::{Map, Value};
 use stockade_core::extract::UserLifetime;
+use stockade_core::headers::list_items;
 use stockade_core::login_end::end_with;
 use stockade_core::reply::{EndsAtShutdown, Event, Sse};
 use stockade_core::{BoxFuture, Reply as _, Request, Response};
@@ -77,7 +78,8 @@ enum Ended {
     Result(CallResult),
     /// The call did not reach its route.
     Refused(ProtocolError),
-    /// The caller has to log in.
+    /// The endpoint responds with an error, usually because the caller has to
+    /// log in.
     Failed(ApiError),
     Unauthorized(Response),
 }
@@ -159,8 +161,7 @@ impl Asked {
         let structured = structured.as_ref();
         let structured =
             structured.map_or_else(String::new, |json| format!(",\"structuredContent\":{json}"));
-        let (begin, _) = self.around("");
-        let meta = self.meta_of_call(*status);
+        let (begin, meta) = (self.begin(), self.meta(*status));
         let result =
             format!("{begin}\"content\":{content}{structured},\"isError\":{is_error}{meta}}}");
         self.message(result.as_bytes())
@@ -216,8 +217,7 @@ fn events(events: Events, lifetime: Option<UserLifetime>) -> Result<Response, Ap
 
 /// Returns true if a client accepts server-sent events.
 fn accepts_events(headers: &HeaderMap) -> bool {
-    let values = headers.get_all(header::ACCEPT).iter().filter_map(|it| it.to_str().ok());
-    values.flat_map(|value| value.split(',')).any(|range| {
+    list_items(headers, &header::ACCEPT).any(|range| {
         let mut parts = range.split(';').map(str::trim);
         let is_events = parts.next().is_some_and(|it| it.eq_ignore_ascii_case("text/event-stream"));
         let is_zero = |quality: &str| quality.parse::<f32>().is_ok_and(|quality| quality == 0.0);

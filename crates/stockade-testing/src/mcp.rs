@@ -266,7 +266,7 @@ impl TestToolResult {
     /// with a line feed.
     ///
     /// # Panics
-    /// Panics if there is no result.
+    /// Panics if the response does not contain a result.
     #[track_caller]
     #[must_use]
     pub fn text(&self) -> String {

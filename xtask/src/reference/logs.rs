@@ -177,7 +177,7 @@ pub fn metrics(page: &Page, library: &Library) -> Result<Vec<String>, String> {
     }
 
     let log = library.file("stockade-stages/src/observation/access_log.rs")?;
-    // The second line has the keys of the first, and those of tools.
+    // The second line has the keys of the first, and two for tools.
     let (_, lines) = log.split_once("log::info!(").ok_or("access_log.rs writes no line")?;
     let keys = assigned(between(lines, "log::info!(", ";\n")?);
     let section = page.section("## Access log")?;

@@ -303,7 +303,7 @@ impl Hardening {
     /// ```
     ///
     /// # Panics
-    /// Panics if there is no family, because nothing would be checked.
+    /// Panics if the list is empty, because nothing would be checked.
     #[track_caller]
     pub fn only(mut self, families: impl IntoIterator<Item = AttackFamily>) -> Self {
         let families: Vec<AttackFamily> = families.into_iter().collect();
@@ -345,50 +345,43 @@ impl Hardening {
                 tenants::attack(&mut runner).await;
                 return runner.into_report();
             }
-            if self.attacks(AttackFamily::Credentials) {
-                credentials::attack(&mut runner).await;
-                signatures::attack(&mut runner).await;
-            }
-            if self.attacks(AttackFamily::Roles) {
-                roles::attack(&mut runner).await;
-            }
-            if self.attacks(AttackFamily::Detours) {
-                detours::attack(&mut runner).await;
-                claims::attack(&mut runner).await;
-                own_users::attack(&mut runner).await;
-            }
-            if self.attacks(AttackFamily::Bodies) {
-                bodies::attack(&mut runner).await;
-            }
-            if self.attacks(AttackFamily::Origins) {
-                origins::attack(&mut runner).await;
-                cross_origin::attack(&mut runner).await;
-            }
-            if self.attacks(AttackFamily::IdempotencyKeys) {
-                idempotency_keys::attack(&mut runner).await;
-            }
-            if self.attacks(AttackFamily::RateLimits) {
-                rate_limits::attack(&mut runner).await;
-            }
-            if self.attacks(AttackFamily::Tools) {
-                tools::attack(&mut runner).await;
-            }
-            if self.attacks(AttackFamily::Responses) {
-                responses::attack(&mut runner).await;
-                causes::attack(&mut runner).await;
-            }
-            if self.attacks(AttackFamily::Tenants) {
-                tenants::attack(&mut runner).await;
-            }
-            if self.attacks(AttackFamily::Uploads) {
-                // After the attacks that expect an empty application.
-                uploads::attack(&mut runner).await;
-            }
-            if self.attacks(AttackFamily::SignOuts) {
-                sign_outs::attack(&mut runner).await;
+            for family in AttackFamily::ALL.iter().filter(|family| self.attacks(**family)) {
+                attack_family(&mut runner, *family).await;
             }
             runner.into_report()
         })
+    }
+}
+
+/// Makes the attacks of one family.
+async fn attack_family(runner: &mut Runner<'_>, family: AttackFamily) {
+    match family {
+        AttackFamily::Credentials => {
+            credentials::attack(runner).await;
+            signatures::attack(runner).await;
+        }
+        AttackFamily::Roles => roles::attack(runner).await,
+        AttackFamily::Detours => {
+            detours::attack(runner).await;
+            claims::attack(runner).await;
+            own_users::attack(runner).await;
+        }
+        AttackFamily::Bodies => bodies::attack(runner).await,
+        AttackFamily::Origins => {
+            origins::attack(runner).await;
+            cross_origin::attack(runner).await;
+        }
+        AttackFamily::IdempotencyKeys => idempotency_keys::attack(runner).await,
+        AttackFamily::RateLimits => rate_limits::attack(runner).await,
+        AttackFamily::Tools => tools::attack(runner).await,
+        AttackFamily::Responses => {
+            responses::attack(runner).await;
+            causes::attack(runner).await;
+        }
+        AttackFamily::Tenants => tenants::attack(runner).await,
+        // After the attacks that expect an empty application.
+        AttackFamily::Uploads => uploads::attack(runner).await,
+        AttackFamily::SignOuts => sign_outs::attack(runner).await,
     }
 }
 

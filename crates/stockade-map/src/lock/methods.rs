@@ -67,7 +67,7 @@ fn sessions(c: &mut Comparison<'_>, old: &[MethodInfo], new: &[MethodInfo]) {
         match find(new, &before.name) {
             Some(after) if after != *before => method(c, SESSIONS, before, &after),
             Some(_) => {}
-            // Without the argument, the route also ignores the cookie.
+            // If the handler does not read the session, the route ignores the cookie.
             None => c.note(SESSION_LONGER, place(SESSIONS, before, ""), before, Value::Null),
         }
     }

@@ -19,5 +19,5 @@ mod schema;
 mod visibility;
 
 pub(crate) use compile::{Tools, serving};
-pub(crate) use outcome::{CallResult, Outcome};
+pub(crate) use outcome::{CallResult, Outcome, essence};
 pub(crate) use visibility::FoundTool;

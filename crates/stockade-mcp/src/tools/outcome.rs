@@ -178,7 +178,7 @@ fn text_content(text: &str) -> String {
 }
 
 /// Returns a media type without its parameters.
-fn essence(content_type: &str) -> &str {
+pub(crate) fn essence(content_type: &str) -> &str {
     content_type.split(';').next().unwrap_or_default().trim()
 }
 

@@ -27,7 +27,7 @@ async fn the_examples_of_all_bodies_are_accepted() {
     for call in data["calls"].as_object().unwrap().values() {
         let (method, path) = (call["m"].as_str().unwrap(), call["p"].as_str().unwrap());
         if path == "/mcp" {
-            // Its errors are those of the protocol for agents.
+            // Its errors follow the protocol for agents.
             continue;
         }
         for body in call["b"].as_array().into_iter().flatten() {

@@ -229,7 +229,7 @@ impl Parts {
     fn of(req: &mut Request) -> Result<Self, ApiError> {
         // A missing type, or a type that is not valid text, gets a 415 like any
         // other type.
-        let content_type = crate::media::content_type(req.headers()).unwrap_or_default();
+        let content_type = crate::headers::content_type(req.headers()).unwrap_or_default();
         let boundary = boundary_of(content_type)?;
         let stream = BoundedHeaders::new(req.take_stream().into_data_stream(), &boundary);
         Ok(Self {

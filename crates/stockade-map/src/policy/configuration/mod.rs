@@ -87,8 +87,8 @@ impl Configuration {
         self
     }
 
-    /// Sets the environment variables of production, as data. A check never
-    /// reads the environment of its own process.
+    /// Sets the environment variables of production, as data. A check does
+    /// not read the variables of the test.
     ///
     /// - `NODE_ENV=development` is a violation of `errors-hidden`, unless an
     ///   option hides the messages.

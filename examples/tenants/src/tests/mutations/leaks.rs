@@ -77,7 +77,7 @@ pub async fn create_issue(
     issues::create(db, me, Path(project), new).await
 }
 
-/// Moves an own issue to the project of another company.
+/// Moves an issue of the user to the project of another company.
 pub async fn move_issue(
     db: State<Sqlite>,
     User(me): User<Member>,

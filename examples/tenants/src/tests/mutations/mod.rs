@@ -1,8 +1,8 @@
 //! Mutations: the tracker loses one defense at a time, and a guard names the
 //! fault, the file and the line.
 //!
-//! `program` is a copy of the routes, in which a fault replaces a handler or a
-//! setting. `leaks` has the handlers of the faults.
+//! `program` is a copy of the routes. A fault replaces a handler or a setting in
+//! it. `leaks` has the handlers of the faults.
 
 mod leaks;
 mod program;

@@ -1,5 +1,5 @@
-//! A copy of the tracker's routes, in which a fault replaces a handler, a setting
-//! or a part.
+//! A copy of the tracker's routes. A fault replaces a handler, a setting or a
+//! part.
 
 use std::time::Duration;
 
